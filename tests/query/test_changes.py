@@ -8,6 +8,7 @@ rate by more than 1%, which is rejected with a chance above 1 - 1e-9.
 
 import csv
 import io
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -407,3 +408,14 @@ def test_a_change_between_releases_of_unlike_epsilons_holds_its_level_and_no_sho
     assert beyond[0] <= 1 - level < beyond[1]
     changed_table = ChangedTable(*pair, "2025", "2026")
     assert changed_table.columns().moe90[0] == one.moe()
+
+
+def test_a_real_change_is_written_beyond_what_noise_would_give():
+    """With as many decimals as that takes, in a sentence as in a terminal."""
+    for value, margin in ((1160, 1159.4), (1160.4, 1160.2), (0.52, 0.5199), (1900, 1163.1), (-1160, 1159.4)):
+        variance = (margin / norm.ppf(0.95)) ** 2 / 2
+        change = change_of(Estimate(0, variance), Estimate(value, variance), "2026-Q2")
+        for text in (change.sentence().english(), repr(change)):
+            found = re.findall(r"(?<![-0-9Q])[0-9][0-9,.]*[0-9](?![-%0-9])", text)
+            size, reach = (float(one.replace(",", "")) for one in found)
+            assert size > reach >= margin, text

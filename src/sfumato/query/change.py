@@ -19,9 +19,9 @@ from sfumato.query.comparison import Comparison, difference_of, own_side
 from sfumato.query.estimate import Estimate, Figure, Variance
 from sfumato.query.ratio import Ratio, ratio_of, too_near
 from sfumato.query.sides import by_sides
-from sfumato.query.wording import Reason, Sentence, words
+from sfumato.query.wording import Reason, Sentence, SpokenNumber, words
 from sfumato.release import NoNumber, Withheld, stated, withheld
-from sfumato.release.figures import beside, like, number
+from sfumato.release.figures import beside, beyond, like, number
 from sfumato.release.moved_error import moved_together
 
 REAL, NONE, UNSAID = VERDICTS = ("real", "none", "unsaid")
@@ -94,10 +94,15 @@ class Change(Comparison):
         >>> change_of(Estimate(98_500, 500.0**2), Estimate(100_400, 500.0**2), "2026-Q2")
         +1,900 ± 1,164, a real change
         """
-        margin = self.moe()
-        reach = "withheld" if isinstance(margin, Withheld) else like(margin, self.value)
-        value = number(self.value) if isinstance(margin, Withheld) else beside(self.value, margin)
-        return f"{'+' if self.value > 0 else ''}{value} ± {reach}, {words('en')(f'verdict.{self.verdict()}')}"
+        margin, verdict = self.moe(), self.verdict()
+        if isinstance(margin, Withheld):
+            value, reach = number(self.value), "withheld"
+        elif verdict == REAL and margin:
+            size, reach = beyond(abs(self.value), margin)
+            value = "−" * (self.value < 0) + size
+        else:
+            value, reach = beside(self.value, margin), like(margin, self.value)
+        return f"{'+' if self.value > 0 else ''}{value} ± {reach}, {words('en')(f'verdict.{verdict}')}"
 
     def verdict(self, level: float = LEVEL) -> str:
         """Whether the change is more than its error alone would make at a level, for this change by itself."""
@@ -112,8 +117,11 @@ class Change(Comparison):
             return Sentence("change_unsaid", {"since": self.since, "reason": reason})
         keys = EXACT if not margin else SAMPLED if self.sampling_variance else NOISY
         key = keys[(0 if self.value > 0 else 1) if differs else 2]
-        size = abs(self.value) if differs else self.value
-        return Sentence(key, {"difference": size, "since": self.since, "moe": margin, "percent": 100 * level})
+        told: dict[str, float | str] = {"since": self.since, "percent": 100 * level}
+        if not differs or not margin:
+            return Sentence(key, {"difference": abs(self.value) if differs else self.value, "moe": margin, **told})
+        size, reach = map(SpokenNumber, beyond(abs(self.value), margin))
+        return Sentence(key, {"difference": size, "moe": reach, **told})
 
 
 def _fields(found: Ratio | Comparison) -> dict[str, Any]:

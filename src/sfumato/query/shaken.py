@@ -1,8 +1,8 @@
 """Shaken: the numbers of a table as other draws of the noise would have shown them, were the published ones the truth.
 
 Each number is drawn by itself from the law that its margin is from: the size of the error is the smallest that holds at
-a level that is drawn evenly, so that one draw in ten lies beyond the 90% margin, and either sign is as likely. Nothing
-goes into it but published numbers and a seed that everybody knows.
+a level that is drawn evenly, so that about one draw in ten lies beyond the 90% margin, and either sign is as likely.
+Nothing goes into it but published numbers and a seed that everybody knows.
 """
 
 import math
@@ -56,7 +56,7 @@ def _one(published: Figure, level: float, sign: float, step: float) -> float | N
     """A number moved by an error of noise alone; none where its law is not stated or not the same to both sides."""
     if not isinstance(published, Estimate) or isinstance(published.noise_variance, Withheld):
         return None
-    below, above = replace(published, sampling_variance=0.0).reach(level)
+    below, above = replace(published, sampling_variance=0.0, law=published.law.drawn).reach(level)
     if not math.isfinite(above) or abs(above - below) > _ALIKE * max(above, below, 1.0):
         return None
     # A margin of whole steps reaches half a step further than the error itself.

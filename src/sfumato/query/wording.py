@@ -117,6 +117,15 @@ class Reason(str):
         return without_stop(sentence_in(wording.code, str(self)))
 
 
+class SpokenNumber(str):
+    """A number as English writes it until a sentence says it in a language."""
+
+    __slots__ = ()
+
+    def said(self, wording: Words) -> str:
+        return wording.figure(str(self))
+
+
 @dataclass(frozen=True)
 class Sentence:
     """A sentence by its key and what stands in its places.
@@ -139,6 +148,6 @@ class Sentence:
 
 def _said(name: str, value: float | str, wording: Words) -> str:
     """What stands in one place of a sentence."""
-    if isinstance(value, Reason):
+    if isinstance(value, (Reason, SpokenNumber)):
         return value.said(wording)
     return value if isinstance(value, str) else wording.figure(number(value, _WAYS.get(name, round)))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.tails import reach, tail
+from sfumato.release.tails import laplace_reach, reach, tail
 
 Floats = NDArray[np.float64]
 SMOOTH = 0.075
@@ -105,6 +105,11 @@ class ErrorLaw(ABC):
         """That of the noise alone, where totals were moved besides."""
         return self
 
+    @property
+    def drawn(self) -> "ErrorLaw":
+        """That by which errors are drawn, where margins take a longer one to be safe."""
+        return self
+
 
 @dataclass(frozen=True)
 class NormalError(ErrorLaw):
@@ -155,6 +160,24 @@ class NormalError(ErrorLaw):
 
     def times(self, unit: float) -> "NormalError":
         return replace(self, step=self.step * unit, variance=self.variance * unit**2, slack=self.slack * unit)
+
+    @property
+    def drawn(self) -> "ErrorLaw":
+        return LaplaceError(self.step, self.excess, self.variance, self.slack) if self.excess else self
+
+
+@dataclass(frozen=True)
+class LaplaceError(NormalError):
+    """Sums of Laplace draws as they are, also in the middle, where a margin is that of a normal law, which is longer.
+
+    >>> totals = NoisyTotals(*np.array([[10.0], [4.0], [0.0], [1.0]]))
+    >>> LaplaceError(excess=3.0, variance=4.0).reach(0.50, totals)[0].round(3).tolist()    # sqrt(2) log(2)
+    [0.98]
+    """
+
+    def _errors(self, level: float, totals: NoisyTotals) -> Floats:
+        found, back = np.unique(self._kurtosis(totals), return_inverse=True)
+        return np.array([laplace_reach(level, float(one)) for one in found])[back]
 
 
 NORMAL = NormalError()

@@ -13,6 +13,8 @@ Rounding = Callable[[float], int]
 """`round` to the nearest, `math.ceil` to what is not less, `math.floor` to what is not more."""
 FINEST = Fraction(1, 10**40)
 """No step is finer, and none is coarser than so many to one."""
+_MOST_DECIMALS = 9
+"""The most decimals that a number is written with."""
 
 
 def exactly(written: object) -> Fraction:
@@ -88,6 +90,25 @@ def like(margin: float, value: float) -> str:
     if margin >= 10 and value == round(value):
         return number(on_digit(margin, 0, math.ceil))
     return number(margin, math.ceil)
+
+
+def beyond(value: float, margin: float) -> tuple[str, str]:
+    """A number and its margin, each with as many decimals as show that the number is larger, where it is.
+
+    >>> beyond(1900, 1163.1), beyond(1160, 1159.5), beyond(1160.4, 1160.2)
+    (('1,900', '1,164'), ('1,160', '1,159.5'), ('1,160.4', '1,160.2'))
+    """
+    texts = number(value), number(margin, math.ceil)
+    for place in range(_MOST_DECIMALS):
+        if value <= margin or _read(texts[0]) > _read(texts[1]):
+            break
+        whole = value == round(value)
+        texts = number(value) if whole else to_digit(value, -1 - place), to_digit(margin, -1 - place, math.ceil)
+    return texts
+
+
+def _read(text: str) -> float:
+    return float(text.replace(",", "").replace("−", "-"))
 
 
 def last_digit(margin: float) -> int:
