@@ -90,6 +90,7 @@ def test_a_first_table_is_light(open_tab):
     sizes = {}
     tab.page.on("requestfinished", lambda one: sizes.update({one.url: one.sizes()["responseBodySize"]}))
     tab.page.goto(f"{SURVEY}?rows=occupation&cols=strength", wait_until="networkidle")
+    tab.page.evaluate("document.fonts.ready")
     letters = sum(size for url, size in sizes.items() if ".woff2" in url)
     assert 20_000 < letters < 60_000
     assert sum(sizes.values()) - letters < 60_000

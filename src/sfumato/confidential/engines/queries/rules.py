@@ -66,8 +66,10 @@ class Rules:
         """The faults of sources without rows, by their numbers."""
         files = {number: file_of(self._records.sources[number]) for number in numbers}
         named = {number: f", {path.name}," if path else "" for number, path in files.items()}
-        lost = "holds no rows; leave it out, or look for what it lost."
-        return [Fault("", f"Source {number + 1}{file} {lost}") for number, file in named.items()]
+        return [
+            Fault("", f"Source {number + 1}{file} holds no rows; leave it out, or look for what it lost.")
+            for number, file in named.items()
+        ]
 
     def broken(self, faults: Iterable[Fault]) -> list[Fault]:
         """Those of some rules that are broken."""

@@ -21,7 +21,7 @@ def parts_for(records: int) -> int:
     """How many parts so many records are put in, about.
 
     >>> parts_for(10), parts_for(100_000_000)
-    (1, 48)
+    (1, 96)
     """
     return min(max(-(-records // IN_A_PART), 1), MOST_PARTS)
 
