@@ -27,5 +27,5 @@ def beside(columns: Iterable[tuple[str, Iterable[Cell]]]) -> int:
 def _wide(cell: Cell) -> float:
     """A number over its error, and before it the percentage of a change and after it its verdict."""
     graded = 3 if cell.grade in SEEN else 0
-    changed = 3.1 + _ERROR * max(len(cell.percent), len(cell.percent_error)) if cell.verdict else 0
+    changed = 3.5 + _ERROR * max(len(cell.percent), len(cell.percent_error)) if cell.verdict else 0
     return changed + max(_FIGURE * len(cell.number), _ERROR * (len(cell.error) + graded))
