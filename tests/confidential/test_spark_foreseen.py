@@ -68,6 +68,14 @@ def test_listed_codes_are_read_once_and_the_same_rows_count(spark, tmp_path, rea
 
 
 @pytest.mark.slow
+def test_values_that_one_number_does_not_hold_are_taken_off_too(spark, tmp_path, readings):
+    wide = [Clipped("v", Fraction(-high), Fraction(high), Fraction(1, 10**4)) for high in (10**12, 10**11)]
+    reading = replace(READING, aggregates=(Rows(), *map(Sum, wide)))
+    assert agree(spark, stored(tmp_path, records()), reading)
+    assert not readings
+
+
+@pytest.mark.slow
 def test_records_are_moved_into_more_parts_where_files_are_long(spark, tmp_path, readings, monkeypatch):
     monkeypatch.setattr(session, "PART", 1000)
     assert agree(spark, stored(tmp_path, records()), READING)

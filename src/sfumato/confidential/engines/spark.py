@@ -86,8 +86,8 @@ class Spark(Sealed, Engine):
         self._count(groups, tables)
         if self.reading.names and not self._judges:
             self._units = ClusterUnits(groups, tables, salt)
-            if self.reading.truncation and any(isinstance(one, Extremes) for one in self.reading.aggregates):
-                self._groups.keep(self._units.grouped())  # what is left of an extreme is not told by what is dropped
+            if self.reading.truncation and not self._units.takes_off:
+                self._groups.keep(self._units.grouped())
             elif (dropped := self._units.dropped()) is not None:
                 self._groups.leave_out(dropped)
 
@@ -104,10 +104,10 @@ class Spark(Sealed, Engine):
         told = self._units.once()
         if told is None:
             return False
-        every, kept = told
+        every, rest = told
         self._count(groups, [every])
         if not self._judges:
-            self._groups.keep(kept)
+            (self._groups.leave_out if self._units.takes_off else self._groups.keep)(rest)
             return True
         for judge in {*self._judges.values(), self._groups}:
             judge.close()

@@ -4,7 +4,7 @@ All records of a unit come together by 64 bits: the number that names it, or a h
 Where so many came that a unit may be crowded, they get the digest of `crowded`, and their turn by its whole name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,8 +19,8 @@ from sfumato.schema import Clipped, Table
 
 TOGETHER = "together"
 """What the column is called by which the records of a unit come together."""
-COUNTS, LACKS_NAME = "counts", "lacks_name"
-"""What columns are called that say whether a record counts, and whether its unit has no name."""
+DROPPED = "dropped"
+"""What the column is called that says whether a record does not count."""
 
 
 class Crowds(Sealed):
@@ -36,9 +36,13 @@ class Crowds(Sealed):
         return self._groups.name(self._column)
 
     @cached_property
+    def _leaves(self) -> Packed:
+        shape = Table(self._groups.reading.attributes).shape
+        return Packed({f"leaf{at}": (0, many) for at, many in enumerate(shape)})
+
+    @cached_property
     def _packed(self) -> Packed:
-        reading = self._groups.reading
-        leaves = {f"leaf{at}": (0, many) for at, many in enumerate(Table(reading.attributes).shape)}
+        reading, leaves = self._groups.reading, {**self._leaves.extents}
         clips = {f"value{at}": one.ends for at, one in enumerate(reading.values) if isinstance(one, Clipped)}
         return Packed(
             leaves | {name: (low, high - low + 1) for name, (low, high) in clips.items() if high - low < ROOM}
@@ -60,23 +64,51 @@ class Crowds(Sealed):
 
     def kept(self, told: Any) -> Any:
         """The records that count."""
-        return self._opened(self._turned(self._counted(told)).where(f"turn <= {self._most}"))
-
-    def divided(self, told: Any) -> Any:
-        """All records, each with whether it counts and whether its unit has no name."""
-        turned = self._turned(self._counted(told))
-        return self._opened(turned, [f"turn <= {self._most} AS {COUNTS}", f"{TOGETHER} IS NULL AS {LACKS_NAME}"])
+        return self._opened(self._turned(self._counted(self._moved(told))).where(f"turn <= {self._most}"))
 
     def dropped(self, told: Any) -> Any:
         """The records that do not count."""
-        crowded = self._counted(told).where(f"standing > {self._most}")
-        return self._opened(self._turned(crowded).where(f"turn > {self._most}"))
+        return self._opened(self._left(self._moved(told)))
 
-    def _counted(self, told: Any) -> Any:
-        """The records with their units together, each with how many came."""
+    def summed(self, told: Any, sums: Mapping[str, str], *, doubled: bool) -> Any:
+        """The groups of all records by their leaves, null where one lacks a number, and by whether they are dropped.
+
+        Doubled, a record that is dropped is among the others too, so that units that keep all of theirs are not ranked.
+        """
+        lacking = " OR ".join(f"{one} IS NULL" for one in (TOGETHER, *self._groups.said))
+        moved = self._moved(told.selectExpr("* EXCEPT (leaf0)", f"CASE WHEN NOT ({lacking}) THEN leaf0 END AS leaf0"))
+        # One number of all leaves is a shorter key than they are, and is opened when few are left.
+        cells, values = self._packed.cut(self._leaves.extents), self._groups.said[len(self._leaves.extents) :]
+        terms = cells | {one: self._packed.columns.get(one, one) for one in values}
+        rows = self._doubled(moved) if doubled else self._divided(moved)
+        keyed = rows.selectExpr(DROPPED, *(f"{term} AS {name}" for name, term in terms.items()))
+        added = {name: term for name, term in sums.items() if not name.startswith("lacking")}
+        opened = self._leaves.columns | dict.fromkeys(sums.keys() - added.keys(), "0L")
+        groups = self._session.summed(keyed, [*cells, DROPPED], added)
+        return groups.selectExpr(*(f"{term} AS {name}" for name, term in opened.items()), DROPPED, *added)
+
+    def _doubled(self, moved: Any) -> Any:
+        """All records as they were moved, and those that are dropped once more; Spark moves them once for both."""
+        parts = {"false": moved, "true": self._left(moved)}
+        return self._session.together([one.selectExpr("*", f"{flag} AS {DROPPED}") for flag, one in parts.items()])
+
+    def _divided(self, moved: Any) -> Any:
+        """All records as they were moved, each with whether it is dropped."""
+        return self._turned(self._counted(moved)).selectExpr("* EXCEPT (turn)", f"turn > {self._most} AS {DROPPED}")
+
+    def _moved(self, told: Any) -> Any:
+        """The records with their units together."""
         numbers = [f"{term} AS {name}" for name, term in self._packed.numbers.items()]
-        moved = self._session.moved(told.selectExpr(TOGETHER, *numbers, *self._carried), TOGETHER)
+        return self._session.moved(told.selectExpr(TOGETHER, *numbers, *self._carried), TOGETHER)
+
+    def _counted(self, moved: Any) -> Any:
+        """The records, each with how many came together with it."""
         return moved.selectExpr("*", f"count(*) OVER (PARTITION BY {TOGETHER}) AS standing")
+
+    def _left(self, moved: Any) -> Any:
+        """The records that do not count, as they were moved."""
+        crowded = self._counted(moved).where(f"standing > {self._most}")
+        return self._turned(crowded).where(f"turn > {self._most}").drop("turn")
 
     def _turned(self, counted: Any) -> Any:
         """The records, each with its turn among those of its unit: by the least digest where there may be too many."""
@@ -93,8 +125,8 @@ class Crowds(Sealed):
         others = [one for one in map(self._groups.name, self._groups.reading.names) if one != self._unit]
         return [own, *(self._packed.columns.get(one, one) for one in self._groups.said), *others]
 
-    def _opened(self, turned: Any, more: Sequence[str] = ()) -> Any:
-        """The records with all columns that they had before they were moved, and more."""
+    def _opened(self, turned: Any) -> Any:
+        """The records with all columns that they had before they were moved."""
         said = [f"{term} AS {name}" for name, term in self._packed.columns.items()]
         unit = [f"CAST({TOGETHER} AS STRING) AS {self._unit}"] if self._numbered else []
-        return turned.selectExpr(*said, *self._carried, *unit, *more)
+        return turned.selectExpr(*said, *self._carried, *unit)

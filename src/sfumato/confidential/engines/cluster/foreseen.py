@@ -4,14 +4,13 @@ Texts and whole numbers are foreseen where codes are listed, and whole numbers i
 record says anything else the plan's rules are broken, or the records are read again to find what it means.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import dialect
-from sfumato.confidential.engines.cluster.crowds import COUNTS, LACKS_NAME
 from sfumato.confidential.engines.cluster.groups import RecordGroups
 from sfumato.schema import Attribute, Bands
 
@@ -64,21 +63,11 @@ def _least_of_bands(attribute: Attribute, kind: str) -> Any:
     return pa.array(list(dict.fromkeys([None, *map(int, least), *stated])), pa.int64())
 
 
-def retold(divided: pa.Table, meant: Mapping[str, pa.Table], sums: list[str]) -> pa.Table | None:
-    """Groups by leaves as groups by the values that were foreseen for them; nothing where a record said another."""
-    leaves = [one for own in meant.values() for one in own.column_names if one.startswith("leaf")]
-    numbers = [one for one in divided.column_names if one.startswith("lacking")]
-    broken = any(divided[one].null_count for one in leaves)
-    if broken or any(np.any(divided[one].to_numpy()) for one in [*numbers, LACKS_NAME]):
-        return None
-    columns = {column: levels["raw"].take(_places(divided, levels)) for column, levels in meant.items()}
-    carried = {f" {one}": divided[one] for one in sums}
-    return pa.table({**columns, **carried, " nameless0": divided[LACKS_NAME]})
-
-
-def kept(divided: pa.Table, leaves: list[str], sums: list[str]) -> pa.Table:
-    """The groups by leaves of the records that count."""
-    return divided.filter(divided[COUNTS]).select([*leaves, *sums])
+def retold(groups: pa.Table, meant: Mapping[str, pa.Table], sums: Sequence[str]) -> pa.Table:
+    """Groups by leaves as groups by the values that were foreseen for them; no records lack a value or a name."""
+    columns = {column: levels["raw"].take(_places(groups, levels)) for column, levels in meant.items()}
+    nameless = np.zeros(len(groups), dtype=np.int64)
+    return pa.table({**columns, **{f" {one}": groups[one] for one in sums}, " nameless0": nameless})
 
 
 def _places(divided: pa.Table, levels: pa.Table) -> Any:

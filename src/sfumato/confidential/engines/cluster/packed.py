@@ -1,6 +1,7 @@
 """Packed: several whole numbers of known extents in one of 64 bits, as a row that is moved costs by its length."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,6 +45,16 @@ class Packed:
                 term = f"({term} * {many}L + ({name} - {least}L))"
             found[f"packed{place}"] = term
         return found
+
+    def cut(self, first: Collection[str]) -> dict[str, str]:
+        """The numbers of the first columns alone, as terms of those of all; it is what these give packed alone.
+
+        >>> Packed({"leaf0": (0, 50), "value0": (-9, 20)}).cut(["leaf0"])
+        {'packed0': '(packed0 div 20L)'}
+        """
+        shares = {place: names for place, names in enumerate(self._shares) if names[0] in first}
+        behind = {place: [self.extents[one][1] for one in names if one not in first] for place, names in shares.items()}
+        return {f"packed{place}": f"(packed{place} div {math.prod(many)}L)" for place, many in behind.items()}
 
     @property
     def columns(self) -> dict[str, str]:

@@ -14,15 +14,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.cluster import dialect
-from sfumato.confidential.engines.cluster.crowds import COUNTS, LACKS_NAME, TOGETHER, Crowds
-from sfumato.confidential.engines.cluster.foreseen import Values, kept, retold
+from sfumato.confidential.engines.cluster.crowds import DROPPED, TOGETHER, Crowds
+from sfumato.confidential.engines.cluster.foreseen import Values, retold
 from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.row_aggregates import DIGITS, FOLDS, Runs
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Largest, Sum, Units
+from sfumato.schema import Aggregate, Extremes, Largest, Sum, Units
 
 Integers = NDArray[np.int64]
 STANDING = " standing"
@@ -95,20 +95,26 @@ class ClusterUnits(Sealed):
         return self._grouped(self.records)
 
     def once(self) -> tuple[pa.Table, pa.Table] | None:
-        """The groups of all records by what was foreseen, and of those that count by their leaves, of one reading.
+        """Of one reading the groups of all records by what was foreseen, and by leaves of those that are dropped.
 
-        Nothing where a record lacks a name or a value, or says what was not foreseen.
+        Of those that are kept, where what is dropped cannot be taken off. Nothing where a record lacks a name or a
+        value, or says what was not foreseen.
         """
         assert self._crowds is not None  # noqa: S101 - it is not asked for where all records count
-        leaves, sums = (
-            [one for one in self._groups.said if one.startswith("leaf")],
-            self._groups.sums(self._groups.stepped),
-        )
-        divided = self._crowds.divided(self._named(self._crowds))
-        grouped = self._session.summed(divided, [*leaves, COUNTS], sums | {LACKS_NAME: f"count_if({LACKS_NAME})"})
+        sums = self._groups.sums(self._groups.stepped)
+        grouped = self._crowds.summed(self._named(self._crowds), sums, doubled=self.takes_off)
         told = self._session.table(grouped, 2 * MOST, TOO_MANY)
-        every = retold(told, dict(zip(self._groups.keys, self._meant[0], strict=True)), list(sums))
-        return None if every is None else (every, kept(told, leaves, list(sums)))
+        if any(told[one].null_count for one in told.column_names):
+            return None
+        meant, dropped = dict(zip(self._groups.keys, self._meant[0], strict=True)), told[DROPPED].to_numpy()
+        kept = told.filter(pa.array(~dropped))
+        every, other = (kept, told.filter(pa.array(dropped))) if self.takes_off else (told, kept)
+        return retold(every, meant, list(sums)), other.drop_columns([DROPPED])
+
+    @property
+    def takes_off(self) -> bool:
+        """Whether groups without the dropped records are had by taking these off: of extremes they are not."""
+        return not any(isinstance(one, Extremes) for one in self._reading.aggregates)
 
     def _grouped(self, records: Any) -> pa.Table:
         leaves = [one for one in self._groups.said if one.startswith("leaf")]
