@@ -1,12 +1,13 @@
 """Page: docs/benchmarks.md, whose numbers come from a record and whose sentences stay as they were written.
 
 The page has parts between `<!-- measured: NAME -->` and `<!-- end: NAME -->`; those are made anew, the rest is kept.
+So is what stands there of a benchmark that the record lacks, such as one that was measured on another machine.
 What each benchmark does and how it calls its peer is told by the docstrings of its module, and of the peer's script.
 """
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,8 @@ from bench.words import goal, number, ratio
 ROOT = Path(__file__).parent.parent
 PAGE, PLOT = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "benchmarks" / "cost-against-size.svg"
 PEERS = Path(__file__).parent / "peers"
+TABLE = "|---|"
+"""What the table of a benchmark that was measured has in it."""
 HEAD = ("what", "ours", "beside", "theirs", "ratio", "threads", "CPU", "CPU, theirs", "agree", "goal")
 
 
@@ -30,11 +33,15 @@ def write(record: Record, modules: Mapping[str, ModuleType]) -> None:
 
 def filled(page: str, record: Record, told: Mapping[str, str]) -> str:
     """The page with its measured parts made anew."""
-    parts: dict[str, Callable[[], str]] = {
-        "machine": lambda: _machine(record),
-        "goals": lambda: _goals(record),
-        "peers": _peers,
-        "tables": lambda: "\n\n".join(_benchmark(name, one, record.taken.get(name)) for name, one in told.items()),
+    kept = {name: section for name, section in _sections(page).items() if name in told.keys() - record.taken.keys()}
+    measured = {name for name in kept if TABLE in kept[name]}
+    parts: dict[str, Callable[[str], str]] = {
+        "machine": lambda old: old if measured else _machine(record),
+        "goals": lambda old: _goals(record, old, measured),
+        "peers": lambda _: _peers(),
+        "tables": lambda _: "\n\n".join(
+            kept.get(name) or _benchmark(name, one, record.taken.get(name)) for name, one in told.items()
+        ),
     }
     for name, made in parts.items():
         start, end = f"<!-- measured: {name} -->", f"<!-- end: {name} -->"
@@ -43,8 +50,15 @@ def filled(page: str, record: Record, told: Mapping[str, str]) -> str:
                 f"The page needs one '{start}' and one '{end}' after it; put both where {name} should stand."
             )
         before, _, rest = page.partition(start)
-        page = f"{before}{start}\n{made()}\n{end}{rest.partition(end)[2]}"
+        old, _, rest = rest.partition(end)
+        page = f"{before}{start}\n{made(old.strip())}\n{end}{rest}"
     return page
+
+
+def _sections(page: str) -> dict[str, str]:
+    """What the page says of every benchmark."""
+    tables = page.partition("<!-- measured: tables -->")[2].partition("<!-- end: tables -->")[0]
+    return {one.split(maxsplit=2)[1]: one.strip() for one in re.split(r"^(?=### )", tables, flags=re.MULTILINE)[1:]}
 
 
 # Its parts
@@ -63,14 +77,17 @@ def _machine(record: Record) -> str:
     )
 
 
-def _goals(record: Record) -> str:
-    rows = [
+def _goals(record: Record, old: str, kept: Collection[str]) -> str:
+    """The goals of what was measured, among those that stand there of benchmarks that are kept."""
+    stood = [re.split(r"(?<!\\)\|", row)[1:-1] for row in old.splitlines()[2:]]
+    rows = [tuple(map(str.strip, row)) for row in stood if row[-1].strip()[1:].partition("]")[0] in kept]
+    rows += [
         (line.what, line.peer, ratio(line), *goal(line).split(": "), f"[{name}](#{name})")
         for name, taken in record.taken.items()
         for line in taken.lines
         if line.goal
     ]
-    return table(("what", "beside", "measured", "goal", "this run", "in"), rows)
+    return table(("what", "beside", "measured", "goal", "this run", "in"), sorted(rows, key=lambda row: row[-1]))
 
 
 def _peers() -> str:

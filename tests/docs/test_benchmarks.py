@@ -97,6 +97,15 @@ def test_a_page_is_made_from_its_record_and_its_sentences_stay(record):
         page.filled(PAGE.replace("<!-- end: goals -->", ""), record, {})
 
 
+def test_a_benchmark_that_was_not_measured_stays_as_it_stood(record):
+    told = {"one": "One.", "two": "Two."}
+    both = page.filled(PAGE, replace(record, taken={**record.taken, "two": record.taken["one"]}), told)
+    again = page.filled(both, record, told | {"two": "Two, in other words."})
+    assert again == both
+    assert again.count("[two](#two)") == again.count("[one](#one)") == 3
+    assert "Two, in other words." in page.filled(PAGE, record, told | {"two": "Two, in other words."})
+
+
 def test_a_goal_is_a_multiple_of_the_peer_or_a_distance_from_a_limit():
     cost, rate = Line("a", "CPU s", 1.0, "peer", 30.0), Line("a", "M/s", 30.0, "peer", 1.0)
     for one in (cost, rate):
