@@ -113,6 +113,12 @@ def test_a_headline_of_a_column_and_of_percentages_names_it():
     assert table.headline("m").said(words("en")).startswith("“m”: the largest of 5 is north: 1,000\u00a0±")
     shares = table.shares("row").headline("f")
     assert shares.said(words("en")).startswith("“f”: which of 5 is the largest cannot be told: any of them may be")
+    assert shares.said(words("en")).endswith(f", in percent of all with the same “{table.axes[0].attribute.label}”.")
+    assert shares.said(words("de")).endswith(
+        f", in Prozent aller mit gleichem Wert von „{table.axes[0].attribute.label}“."
+    )
+    whole = table.margin([table.axes[0].attribute.name]).shares().headline()
+    assert whole.said(words("en")).endswith(", in percent of all.")
 
 
 @pytest.mark.parametrize("counts", [[1_000, 300, 150, 100, 50], [1_000, 995, 150, 100, 50], [100, 101, 99, 100, 102]])

@@ -10,17 +10,21 @@ difference has rather less.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from sfumato.errors import QueryError
 from sfumato.query.comparison import Comparison, difference_of, own_side
+from sfumato.query.digits import Digits
 from sfumato.query.estimate import Estimate, Figure, Variance
 from sfumato.query.ratio import Ratio, ratio_of, too_near
 from sfumato.query.sides import by_sides
-from sfumato.query.wording import Reason, Sentence, SpokenNumber, words
+from sfumato.query.wording import CountedNumber, Reason, Sentence, SpokenNumber, words
 from sfumato.release import NoNumber, Withheld, stated, withheld
+from sfumato.release.error_law import Floats
 from sfumato.release.figures import beside, beyond, like, number
 from sfumato.release.moved_error import moved_together
 
@@ -34,13 +38,41 @@ LEVEL = 0.90
 """The level of a verdict, for each change by itself."""
 
 
+LONG = 100_000
+"""From which margin on a sentence counts in thousands and millions."""
+
+
 @dataclass(frozen=True, repr=False)
 class RelativeChange(Ratio):
-    """One number over an earlier one, less 1; its interval is Fieller's, less 1."""
+    """One number over an earlier one, less 1; its interval is Fieller's, less 1, and holds 0 where the change's does.
+
+    A ratio of positive numbers is 1 just when they are equal, so whether it is 1 is the question that the verdict
+    answers, by the law of the difference; Fieller's interval takes the wider of two laws, and would answer otherwise
+    in some of 100 draws. An end that would lie on the other side of 0 is 0.
+    """
+
+    difference: Comparison = field(default=None, compare=False)  # type: ignore[assignment]
 
     def fieller(self, level: float) -> tuple[float, float]:
         low, high = super().fieller(level)
         return low - 1, high - 1
+
+    def reach(self, level: float) -> tuple[float, float]:
+        below, above = super().reach(level)
+        low, high = self.difference.interval(level)
+        ends = with_the_verdict(*(np.array(one) for one in (self.value - below, self.value + above, low, high)))
+        return self.value - float(ends[0]), float(ends[1]) - self.value
+
+
+def with_the_verdict(low: Floats, high: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """Intervals of percentages that leave out, or touch, 0 just where those of their changes, least to most, do.
+
+    >>> with_the_verdict(*map(np.array, ([-0.1, 0.1, -0.3], [0.5, 0.5, 0.1], [3.0, -1.0, -9.0], [40.0, 40.0, -2.0])))
+    (array([ 0. ,  0. , -0.3]), array([0.5, 0.5, 0. ]))
+    """
+    lower = np.where(least > 0, np.maximum(low, 0.0), np.where(most < 0, low, np.minimum(low, 0.0)))
+    upper = np.where(most < 0, np.minimum(high, 0.0), np.where(least > 0, high, np.maximum(high, 0.0)))
+    return lower, upper
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +101,7 @@ class Change(Comparison):
             found = ratio_of(over, under, self.covariance, "share", self._sampled()).of_nonnegative()
         except QueryError as error:
             return NoNumber(str(error))
-        return RelativeChange(**{**_fields(found), "value": found.value - 1})
+        return RelativeChange(**{**_fields(found), "value": found.value - 1}, difference=self)
 
     def _sampled(self) -> Variance:
         """The sampling variance of the ratio, to first order, as of two samples that share nobody."""
@@ -118,10 +150,20 @@ class Change(Comparison):
         keys = EXACT if not margin else SAMPLED if self.sampling_variance else NOISY
         key = keys[(0 if self.value > 0 else 1) if differs else 2]
         told: dict[str, float | str] = {"since": self.since, "percent": 100 * level}
+        if margin >= LONG:
+            return Sentence(key, {**self._shortened(margin, differs=differs), **told})
         if not differs or not margin:
             return Sentence(key, {"difference": abs(self.value) if differs else self.value, "moe": margin, **told})
         size, reach = map(SpokenNumber, beyond(abs(self.value), margin))
         return Sentence(key, {"difference": size, "moe": reach, **told})
+
+    def _shortened(self, margin: float, *, differs: bool) -> dict[str, str]:
+        """The difference and a long margin with the digits that this leaves, in thousands or millions."""
+        digits, size = Digits.seen(self), abs(self.value) if differs else self.value
+        return {
+            "difference": CountedNumber(digits.number(size), digits.scale),
+            "moe": CountedNumber(digits.margin(margin), digits.scale),
+        }
 
 
 def _fields(found: Ratio | Comparison) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
-from sfumato.query.change import LEVEL, NONE, REAL, UNSAID, change_of
+from sfumato.query.change import LEVEL, NONE, REAL, UNSAID, change_of, with_the_verdict
 from sfumato.query.columns import Columns, Floats, emptied
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Figure
@@ -126,8 +126,10 @@ class ChangedTable(Portable):
 
 def _told(found: Columns, before: Columns, after: Columns, shared: Floats) -> Mapping[str, NDArray[Any]]:
     """What is told of changes besides: both numbers, the percentage with its interval, and the verdict."""
-    percent, low, high = (100 * one for one in _relative(found, before, after, shared))
     least, most = found.ends(LEVEL)
+    relative, lower, upper = _relative(found, before, after, shared)
+    ends = with_the_verdict(lower, upper, least, most)
+    percent, low, high = (100 * one for one in (relative, *ends))
     stated = np.isfinite(found.variance) & np.isfinite(least) & np.isfinite(most) & ~found.empty
     real = (least > 0) | (most < 0)
     return {

@@ -39,6 +39,8 @@ class RankedTable(Protocol):
 
     @property
     def unit(self) -> str: ...
+    @property
+    def shares_of(self) -> tuple[str, ...] | None: ...
     def figure(self, flat: int) -> Figure: ...
     def rows_of(self, column: str | int | None) -> NDArray[Any]: ...
     def sorted(self, column: str | int | None = None, level: float = 0.90) -> tuple[RowStanding, ...]: ...
@@ -80,6 +82,8 @@ class Headline:
     leaders: tuple[Leader, ...]
     count: int
     column: str = ""
+    shares_of: tuple[str, ...] | None = None
+    """The variables that a number and what it is a percentage of have in common; None where it is no percentage."""
 
     @property
     def told(self) -> bool:
@@ -94,17 +98,24 @@ class Headline:
 
     def numbers(self, wording: Words) -> str:
         """The numbers that the claim rests on, each with its margin."""
-        first = self.leaders[0]
+        first, base = self.leaders[0], self._base(wording)
         if self.told:
-            return first.numbers(wording) + "."
+            return joined("", [first.numbers(wording), base, "."])
         if len(self.leaders) > MOST_NAMED:
             row, many = first.said(wording), wording.figure(f"{len(self.leaders):,}")
             every = len(self.leaders) == self.count
             told = wording("headline.every", row=row) if every else wording("headline.many", many=many, row=row)
-            return told + "."
+            return joined("", [told, base, "."])
         *others, last = (one.said(wording) for one in self.leaders)
         rows = wording("headline.either", others=joined(", ", others), last=last)
-        return wording("headline.rows", rows=rows) + "."
+        return joined("", [wording("headline.rows", rows=rows), base, "."])
+
+    def _base(self, wording: Words) -> str:
+        """What percentages are of."""
+        if self.shares_of is None:
+            return ""
+        same = joined(", ", self.shares_of)
+        return wording("headline.of_same", of=same) if same else wording("headline.of_all")
 
     def said(self, wording: Words) -> str:
         """The headline in a language: the claim and its numbers in one sentence."""
@@ -133,7 +144,7 @@ def headline_of(table: RankedTable, column: str | None = None) -> Headline | Non
         return None  # true numbers that are equal leave nothing to be told
     leaders = [_leader(_named(rows, one.place), stated[one.place], shares, one.place) for one in ahead]
     label = totals.axes[1].label(column) if column is not None and len(totals.axes) > 1 else ""
-    return Headline(tuple(leaders), len(numbers), label) if leaders else None
+    return Headline(tuple(leaders), len(numbers), label, totals.shares_of) if leaders else None
 
 
 def foremost(standings: Sequence[RowStanding]) -> tuple[RowStanding, ...]:

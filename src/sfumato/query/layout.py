@@ -11,11 +11,11 @@ import numpy as np
 from sfumato.foreign_text import joined
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
-from sfumato.query.change import Change
+from sfumato.query.change import REAL, Change
 from sfumato.query.digits import Digits
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
-from sfumato.query.wording import Words, words
+from sfumato.query.wording import SCALES, Words, words
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import Rounding, aligned, beside, in_full, like, number, on_digit
 
@@ -27,7 +27,6 @@ ERROR_PARTS: Mapping[str, Callable[[Estimate], Sequence[float | Withheld]]] = {
 }
 """The kinds of error that can stand beside a number in a text."""
 ENGLISH = words("en")
-_SCALES = {3: "scale.thousand", 6: "scale.million"}
 _WIDEST = 5_000
 """The most columns that a sheet takes, at three a column of the table; a wider table stands on its side."""
 
@@ -145,7 +144,7 @@ def as_seen(one: Figure, said: Words = ENGLISH, digits: Digits | None = None) ->
 
 def counted_in(digits: Digits, said: Words) -> str:
     """What a number is counted in, beside it: thousands or millions; nothing where it is written as it is."""
-    return "\u00a0" + said(_SCALES[digits.scale]) if digits.scale else ""
+    return "\u00a0" + said(SCALES[digits.scale]) if digits.scale else ""
 
 
 def text(one: Figure, error: str = "moe90", *, zero: bool = False, said: Words = ENGLISH) -> str:
@@ -165,20 +164,31 @@ def signed(written: str, one: Estimate) -> str:
     return f"+{written}" if one.value > 0 and re.search("[1-9]", written) else written
 
 
-def percent_seen(one: Change, said: Words) -> tuple[str, str]:
-    """A change in percent and its margin with the digits that this leaves; nothing where the number before may be 0."""
+def percent_seen(one: Change, said: Words, space: str = " ") -> tuple[str, str]:
+    """A change in percent and its error with the digits that this leaves; nothing where the number before may be 0.
+
+    The error is a margin; of a real change whose interval is so much longer to one side that the margin would reach
+    beyond 0, which the interval does not, its ends.
+    """
     if isinstance(one.percent, NoNumber):
         return "", ""
     value, margin = as_seen(one.percent, said)
-    return signed(value, one.percent), "" if isinstance(one.percent.moe(0.90), Withheld) else margin
+    if isinstance(one.percent.moe(0.90), Withheld):
+        return signed(value, one.percent), ""
+    digits = Digits.of(one.percent)
+    if one.verdict() != REAL or digits.beyond(one.percent.value, max(one.percent.reach(0.90))):
+        return signed(value, one.percent), f"±{space}{margin}"
+    low, high = (said.figure(end) for end in digits.ends(*one.percent.interval(0.90)))
+    return signed(value, one.percent), said("sheet.between", low=low, high=f"{high}%")
 
 
 def in_percent(one: Change, said: Words) -> str:
-    """A change in percent with its margin, in brackets; nothing where the number before may be 0."""
+    """A change in percent with its error, in brackets; nothing where the number before may be 0."""
     if isinstance(one.percent, NoNumber):
         return ""
-    value, margin = figure(one.percent, said=said)
-    return f" ({signed(value, one.percent)} ± {margin})"
+    (value, margin), (_, error) = figure(one.percent, said=said), percent_seen(one, said)
+    told = f" ± {margin}" if not error or "±" in error else f", {error}"
+    return f" ({signed(value, one.percent)}{told})"
 
 
 def _error(one: Estimate, margin: str, kind: str, said: Words) -> str:

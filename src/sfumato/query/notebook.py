@@ -74,7 +74,7 @@ def cell_html(one: Figure, said: Words = ENGLISH, scale: int | None = None) -> s
 def _change_html(one: Change, value: str, margin: str, said: Words) -> str:
     """The change, its margin, the percentage and the verdict; a reader who cannot see it hears the sentence."""
     verdict, (percent, reach) = one.verdict(), percent_seen(one, said)
-    relative = f" ({percent}{' ± ' if reach else ''}{reach})" if percent else ""
+    relative = f" ({percent}{' ' if '±' in reach else ', ' if reach else ''}{reach})" if percent else ""
     return (
         f'<td class="v-{verdict}" aria-label="{escape(one.sentence().said(said))}"><span class="n">{value}</span> '
         f'<span class="moe">± {margin}{relative}</span> '

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Self
 
 from sfumato.foreign_text import filled, without_stop
 from sfumato.query.grade import margin_bound
@@ -14,6 +14,8 @@ from sfumato.release.figures import Rounding, number
 from sfumato.release.translator import sentence_in
 
 OWN = "sfumato.query"
+SCALES = {3: "scale.thousand", 6: "scale.million"}
+"""What powers of ten that are left out of a number are called."""
 _WAYS: Mapping[str, Rounding] = {
     "moe": math.ceil,
     "part_moe": math.ceil,
@@ -124,6 +126,21 @@ class SpokenNumber(str):
 
     def said(self, wording: Words) -> str:
         return wording.figure(str(self))
+
+
+class CountedNumber(SpokenNumber):
+    """A number that is counted in thousands or millions, by the power of ten that is left out."""
+
+    __slots__ = ("scale",)
+    scale: int
+
+    def __new__(cls, written: str, scale: int) -> Self:
+        found = super().__new__(cls, written)
+        found.scale = scale
+        return found
+
+    def said(self, wording: Words) -> str:
+        return super().said(wording) + ("\u00a0" + wording(SCALES[self.scale]) if self.scale else "")
 
 
 @dataclass(frozen=True)

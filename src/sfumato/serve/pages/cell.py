@@ -100,7 +100,7 @@ def cell(
 def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
     """A change with its sign, its error, the percentage and the verdict."""
     words = look.words
-    percent, margin = percent_seen(change, words)
+    percent, percent_error = percent_seen(change, words, "\u2009")
     return Cell(
         number=signed(as_seen(change, words, digits)[0], change),
         error=words.figure(_error(change, look, digits)[0]),
@@ -111,7 +111,7 @@ def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
         noise=percent_of_noise(change),
         scaled=bool(digits.scale),
         percent=percent,
-        percent_error=f"±\u2009{margin}" if margin else "",
+        percent_error=percent_error,
         verdict=change.verdict(),
     )
 
