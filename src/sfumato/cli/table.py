@@ -157,9 +157,16 @@ def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
 
 
 def _in_words(asked: "SeriesTable") -> str:
-    """What is said of each change, of a table that is short enough to be read so."""
-    if asked.size > MOST_SENTENCES:
-        return ""
+    """What is said of each change, of a table that is short enough to be read so, and of all together."""
+    said = _sentences(asked) if asked.size <= MOST_SENTENCES else []
+    whole = asked.margin([asked.time]) if len(asked.axes) > 1 else None
+    if whole is not None and whole.size <= MOST_SENTENCES:
+        said += [f"In all: {one}" for one in _sentences(whole)]
+    return "\n".join(said)
+
+
+def _sentences(asked: "SeriesTable") -> list[str]:
+    """What is said of each change, behind the row that it is of."""
     cells = zip(asked.items(), asked.sentences(), strict=False)
     named = ((codes[:-1], said.english()) for (codes, _), said in cells)
-    return "\n".join(f"{', '.join(codes)}: {said}" if codes else said for codes, said in named)
+    return [f"{', '.join(codes)}: {said}" if codes else said for codes, said in named]
