@@ -64,7 +64,7 @@ build/toolkit/ready:
 	else echo "jsonstat-toolkit could not be installed; its tests are skipped"; fi
 
 test: .venv/test chromium survey toolkit ## the fast tests, doctests included, the browser's where there is Chromium, R's where there is R
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m 'not slow'
 
 # Records in a cluster are tested on a Spark of our own, which is too large to be fetched by `make test`.
 spark: build/spark/ready ## a Spark for the tests and the benchmark of clusters, in build/spark (500 MB); it needs Java 17

@@ -56,6 +56,7 @@ def test_a_cell_opens_as_a_card_over_the_table_and_escape_closes_it_with_the_foc
     tab = open_tab()
     page = tab.open(WHOLE)
     page.wait_for_selector("sf-builder:defined")
+    page.evaluate("document.fonts.ready")
     before = page.locator(".scroll").bounding_box()
     page.locator(CELL).focus()
     tab.after(lambda: tab.press("Enter"))

@@ -8,6 +8,9 @@ from tests.browser.tab import PHONE, WIDE
 
 PAGES = ("index", "help", "budget", "employment/jobs/occupation-by-education", "employment/jobs/state-map")
 PAGES += ("employment/jobs/sex-chart", "privacy/employment", "series/employment")
+pytestmark = (
+    pytest.mark.slow
+)  # hundreds of pages are made before one is opened; `tests/serve/test_still.py` reads theirs
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +23,7 @@ def files(releases, tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("scheme", "viewport"),
-    [("light", WIDE), pytest.param("dark", PHONE, marks=pytest.mark.slow)],
+    [("light", WIDE), ("dark", PHONE)],
     ids=["light wide", "dark narrow"],
 )
 def test_axe_finds_nothing_to_mend_in_files(open_tab, files, scheme, viewport):

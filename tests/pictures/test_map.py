@@ -245,7 +245,8 @@ def maps_that_part(epsilon, areas, apart, level, maps):
     noise = rng.geometric(once, (maps, areas)) - rng.geometric(once, (maps, areas))
     margin = geometric_margin(epsilon, level)
     ends = [[(value - margin, value + margin) for value in row] for row in noise.tolist()]
-    return sum(len({apart(classes_of(one), held) for held in one} - {None}) > 1 for one in ends)
+    shades = ({apart(classes, held) for held in one} for one in ends for classes in [classes_of(one)])
+    return sum(len(found - {None}) > 1 for found in shades)
 
 
 @pytest.mark.parametrize(("epsilon", "areas"), [(4.5, 400), (2.5, 40), (2.0, 20), (2.5, 5)])

@@ -140,10 +140,10 @@ def fuzzed(browse, release, examples):
 
 
 def test_no_fault_and_no_answer_out_of_shape(browse, release):
-    replies = fuzzed(browse, release, 6)
+    replies = fuzzed(browse, release, 3)
     good = {label for label, status in replies if status in {200, 201}}
     assert {label for label, _ in replies} - good == UNMAPPED, "every other operation was answered at least once"
-    assert replies.total() > 200
+    assert replies.total() > 100
 
 
 def test_an_answer_out_of_shape_is_found(browse, release, monkeypatch):
