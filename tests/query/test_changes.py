@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -31,6 +32,7 @@ from sfumato.query.wording import words
 from sfumato.release import Calibrated, Control, Cube, Independent, NoNumber, Proportional, Release, Varying, Withheld
 from sfumato.release.products.product import PUBLISHED
 from sfumato.release.uncertainties.shifted import Shifted
+from sfumato.release.value_bounds import ValueBounds
 from sfumato.schema import Attribute, Levels, Table
 
 SIDE = 447
@@ -304,6 +306,34 @@ def test_where_nobody_can_tell_what_is_shared_the_error_is_the_largest_that_it_c
     apart = exact.compare("place")["a", "2026"]
     assert apart.noise_variance == pytest.approx(apart.before.noise_variance + apart.after.noise_variance)
     assert "the largest that it can be" not in repr(exact.compare("place"))
+
+
+def counted(period, values, **about):
+    """A release of two cells whose statistic is about what is said."""
+    table = Table((Attribute("place", Levels.of(["a", "b"])),))
+    cube = Cube(replace(subject_of("jobs"), **about), table, np.array(values), Independent(2.0))
+    manifest = manifest_of(cube).model_copy(update={"period": period})
+    return QueryEngine(Release(manifest, period.ljust(64, "0"), {"jobs": cube}))
+
+
+@pytest.mark.parametrize("about", [{"statistic": "total"}, {"universe": {"sex": ("f",)}}, {"additive": False}])
+def test_what_counts_something_else_in_another_period_is_neither_compared_nor_laid_beside_it(about):
+    series = sf.series([counted("2025", (90, 80)), counted("2026", (50, 40), **about)])
+    for asked in (series.compare, series.table):
+        with pytest.raises(QueryError, match="counts something else in 2026 than in 2025"):
+            asked("place")
+
+
+def test_totals_of_values_within_other_bounds_stand_beside_each_other_and_are_no_change():
+    held = [ValueBounds("wage", Fraction(0), Fraction(high), Fraction(step)) for high, step in ((900, 1), (1200, 1))]
+    first, second = (counted(str(2025 + at), (90, 80), value_bounds=one) for at, one in enumerate(held))
+    with pytest.raises(QueryError, match=r"other bounds \(0 to 900 in 2025; 0 to 1,200 in 2026\)"):
+        sf.series([first, second]).compare("place")
+    table = sf.series([first, second]).table("place")
+    assert "other bounds in some of these periods (0 to 900 in 2025; 0 to 1,200 in 2026)" in repr(table)
+    assert table.headline() is None
+    coarser = counted("2027", (90, 80), value_bounds=replace(held[1], step=Fraction(10)))
+    assert sf.series([second, coarser]).compare("place")["a", "2027"].verdict() == "none"
 
 
 def test_which_periods_are_compared():

@@ -153,6 +153,59 @@ def test_the_address_of_an_answer_over_periods_lasts(pages, made, browse, tmp_pa
     assert later.get(f"{DATA}?valueCodes[period]=*&valueCodes[size]=s").json()["value"] != dataset["value"]
 
 
+@pytest.mark.parametrize("query", ["valueCodes[period]=*&change=last", "valueCodes[period]=top(2)&change=2025-Q1"])
+def test_the_address_of_changes_lasts_when_what_they_are_counted_from_is_replaced(pages, made, browse, tmp_path, query):
+    """Each cell of the first quarter has 7 more in the release that replaces it, so that changes from it are 7 less."""
+    dataset = pages.get(f"{DATA}?{query}&valueCodes[size]=s").json()
+    page = html.unescape(pages.get(f"/firms~number?rows=size&cols=period&{query}").text)
+    cited = re.search(r"/firms\.[0-9a-f]{12}~number\?[^\"<> ]*change=[^\"<> ]*", page)[0]
+    again = small(
+        tmp_path / "again", period="2025-Q1", more=7, created="2026-06-01T00:00:00Z",
+        supersedes=open_release(made["2025-Q1"]).id,
+    )  # fmt: skip
+    later = browse([*made.values(), again])
+    assert later.get(dataset["href"].removeprefix("http://127.0.0.1:8000")).json()["value"] == dataset["value"]
+    assert later.get(f"{DATA}?{query}&valueCodes[size]=s").json()["value"] != dataset["value"]
+    numbers = re.findall(r'class="n">([^<]*)', page)
+    assert re.findall(r'class="n">([^<]*)', later.get(cited).text) == numbers
+    assert re.findall(r'class="n">([^<]*)', later.get(f"/firms~number?rows=size&cols=period&{query}").text) != numbers
+
+
+def test_a_release_that_is_compared_with_is_named_or_refused(pages):
+    said = pages.get(f"{DATA}?valueCodes[period]=*&change=last,000000000000")
+    assert said.status_code == 400
+    assert "there is no '000000000000' here" in said.json()["detail"]
+
+
+def test_an_embed_of_changes_keeps_its_numbers_and_turns_red_when_the_earlier_release_is_withdrawn(
+    browse, tmp_path, monkeypatch
+):
+    """Of the first quarter there are two releases: with the later one withdrawn, the earlier stands for it again."""
+    monkeypatch.setattr("sfumato.serve.watching.LOOKS_AFTER", 0)
+    early = small(tmp_path / "early", period="2026-Q1", created="2026-04-01T00:00:00Z")
+    late = small(tmp_path / "late", period="2026-Q1", more=7, supersedes=open_release(early).id)
+    site = browse([early, late, small(tmp_path / "next", period="2026-Q2", more=30)])
+    page = html.unescape(html.unescape(site.get("/firms~number?rows=size&cols=period&change=last").text))
+    frame = re.search(r'<iframe src="https?://[^/]*([^"]*)"', page)[1]
+    before = site.get(frame).text
+    assert "+46" in before  # two cells of a size have 23 more each
+    withdraw(late, "counted twice")
+    after = site.get(frame).text
+    assert re.findall(r'class="n">([^<]*)', after) == re.findall(r'class="n">([^<]*)', before)
+    assert 'class="embedded withdrawn"' in after
+    assert "counted twice" in after
+
+
+def test_periods_are_the_same_in_every_language_whichever_releases_have_units_in_it(browse, tmp_path):
+    told = {"languages": {"de": {"title": "Firmen", "units": {"firms": "Firmen"}}}}
+    folders = [small(tmp_path / "a", period="2025"), small(tmp_path / "b", period="2026", more=9, **told)]
+    site = browse(folders)
+    for language in ("en", "de"):
+        metadata = site.get(f"{TABLE}/metadata?lang={language}").json()
+        assert list(metadata["dimension"]["period"]["category"]["index"]) == ["2025", "2026"]
+        assert site.get(f"/firms~number?rows=size&cols=period&change=last&lang={language}").status_code == 200
+
+
 def test_a_new_release_in_the_series_makes_old_answers_stale(pages, made, browse):
     fewer = browse([made["2025-Q1"], made["2025-Q4"]])
     address = "/api/v2/tables/firms.2025-Q4~number/metadata"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sfumato.query.portable import Portable
 from sfumato.query.ratio_columns import RatioColumns, total_sides
 from sfumato.query.shared_noise import in_common
 from sfumato.query.sides import apart, by_sides
+from sfumato.query.value_notes import bounds_by_period
 from sfumato.query.wording import Sentence, words
 from sfumato.release import NoNumber
 from sfumato.release.error_law import NORMAL
@@ -44,6 +46,7 @@ class ChangedTable(Portable):
         if "share" in {before.unit, after.unit}:
             raise QueryError(NO_SHARES)
         refuse_other_levels([before, after], [since, until])
+        refuse_other_bounds(before, after, [since, until])
         self.before, self.after, self.since, self.until = before, after, since, until
         self.axes, self.where, self.product = after.axes, after.where, after.product
         self.has_columns, self.releases = after.has_columns, (*before.releases, *after.releases)
@@ -172,7 +175,7 @@ def _plain(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def refuse_other_levels(tables: Sequence[Figures], periods: Sequence[str]) -> None:
-    """The rows of all periods must be the same ones."""
+    """The rows of all periods must be the same ones, and what is counted in them too."""
     for table, period in zip(tables[1:], periods[1:], strict=True):
         for one, other in zip(tables[0].axes, table.axes, strict=True):
             only = set(one.codes) ^ set(other.codes)
@@ -182,5 +185,33 @@ def refuse_other_levels(tables: Sequence[Figures], periods: Sequence[str]) -> No
                     f"{one.attribute.label} has other levels in {period} than in {periods[0]}{which}; name codes that "
                     "all releases have, or groups of them."
                 )
-        if table.product.subject.unit != tables[0].product.subject.unit:
-            raise QueryError(f"{period} is in {table.product.subject.unit}, {periods[0]} is not; choose with `of`.")
+        _refuse_other_subjects(tables[0], table, [periods[0], period])
+
+
+def _refuse_other_subjects(one: Figures, other: Figures, periods: Sequence[str]) -> None:
+    """Both must be the same statistic of the same records; what they are called in a language is not asked."""
+    first, second = one.product.own.subject, other.product.own.subject
+    if first.unit != second.unit:
+        raise QueryError(f"{periods[1]} is in {second.unit}, {periods[0]} is not; choose with `of`.")
+    if not first.counts_as(second):
+        raise QueryError(
+            f"{other.product.subject.title} counts something else in {periods[1]} than in {periods[0]}: another "
+            "statistic, or other records; ask for each by itself."
+        )
+
+
+def refuse_other_bounds(before: Figures, after: Figures, periods: Sequence[str]) -> None:
+    """The difference of totals whose values are held within other bounds is no change of what is counted."""
+    if said := other_bounds([before, after], periods):
+        raise QueryError(
+            f"{after.product.subject.title} counts values within other bounds ({said}), so that the difference is not "
+            "what changed; show the periods beside each other."
+        )
+
+
+def other_bounds(tables: Sequence[Figures], periods: Sequence[str], language: str = "en") -> str:
+    """Within which bounds values count in each period, where they are not the same in all; else ''."""
+    subjects = [one.product.own.subject for one in tables]
+    if all(one.held_as(other) for one, other in combinations(subjects, 2)):
+        return ""
+    return bounds_by_period(dict(zip(periods, subjects, strict=True)), language)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sfumato.foreign_text import joined
 from sfumato.query.change import NONE, UNSAID, Change
-from sfumato.query.changed_table import ChangedTable
+from sfumato.query.changed_table import ChangedTable, other_bounds
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.wording import Sentence, Words
 
@@ -44,13 +44,14 @@ class Movement:
 def movement_of(tables: Sequence[object], periods: Sequence[str]) -> Movement | None:
     """How the whole changed between the last two of some tables; none where no verdict can be given.
 
-    That is so of percentages, means and what may not be summed, and of true numbers that are equal.
+    That is so of percentages, means and what may not be summed, of values held within other bounds, and of true numbers
+    that are equal.
     """
     last = [one for one in tables[-2:] if isinstance(one, Crosstab) and one.product.subject.additive]
     if len(last) < 2:
         return None
     before, after = (one.margin([]) if one.axes else one for one in last)
-    if before is None or after is None:
+    if before is None or after is None or other_bounds([before, after], periods[-2:]):
         return None
     change = ChangedTable(before, after, *periods[-2:]).figure(0)
     if not isinstance(change, Change) or change.verdict() == UNSAID or not (change.value or change.moe()):

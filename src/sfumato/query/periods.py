@@ -84,6 +84,16 @@ def a_year_before(period: str) -> str:
     return f"{period[: year.start()]}{int(year[0]) - 1}{period[year.end() :]}" if year else ""
 
 
+def counted_from(since: str) -> tuple[str, tuple[str, ...]]:
+    """What changes are counted from, and the very releases that an address names with it, by digits of their hashes.
+
+    >>> counted_from("last,2e82d4a4f1a4,8ad8e7dae52e"), counted_from("2026,2027")
+    (('last', ('2e82d4a4f1a4', '8ad8e7dae52e')), ('2026,2027', ()))
+    """
+    told = re.fullmatch(rf"({'|'.join(SINCE)})((?:,[0-9a-f]{{12}})+)", since)
+    return (told[1], tuple(told[2][1:].split(","))) if told else (since, ())
+
+
 def compared(periods: Sequence[str], since: str = LAST, until: str | None = None) -> tuple[tuple[str, str], ...]:
     """Which periods, in their order, are compared with which earlier ones: the earlier first, and then the later.
 

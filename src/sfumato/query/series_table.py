@@ -14,7 +14,7 @@ from sfumato.pictures import KINDS, Picture
 from sfumato.query.answer import time_name
 from sfumato.query.axis import Axis
 from sfumato.query.change import Change
-from sfumato.query.changed_table import ChangedTable
+from sfumato.query.changed_table import ChangedTable, other_bounds
 from sfumato.query.columns import Floats
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate, Figure
@@ -117,7 +117,9 @@ class SeriesTable(Portable):
 
     @property
     def remarks(self) -> tuple[Sentence, ...]:
-        return tuple({one.key: one for table in self.tables for one in table.remarks}.values())
+        own = {one.key: one for table in self.tables for one in table.remarks}
+        bounds = other_bounds(self.tables, [one.label or one.code for one in self.periods], self.language)
+        return (*own.values(), *([Sentence("other_bounds", {"bounds": bounds})] if bounds else []))
 
     def covers(self, axis: Axis) -> bool:
         return axis is self.axes[self.period_place] or self.tables[-1].covers(axis)

@@ -1,5 +1,6 @@
 """Notes on values: what a reader is told beside a total of how its values were counted, in every language."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from sfumato.foreign_text import joined
@@ -13,6 +14,17 @@ def noted(subject: Subject, language: str = "en") -> str:
     """All that is to be said beside the numbers of a subject: what lies beyond its bounds, and which rows count."""
     held = _held(subject, subject.value_bounds, words(language)) if subject.value_bounds else []
     return joined(" ", (one for one in (*held, subject.note) if one))
+
+
+def bounds_by_period(subjects: Mapping[str, Subject], language: str = "en") -> str:
+    """Within which bounds the values of a statistic count in each period that says it."""
+    said = words(language)
+    held = ((period, one.value_bounds) for period, one in subjects.items() if one.value_bounds)
+    told = (
+        said("bounds.by_period", period=period, low=_figure(one.low, said), high=_figure(one.high, said))
+        for period, one in held
+    )
+    return "; ".join(told)
 
 
 def _held(subject: Subject, bounds: ValueBounds, said: Words) -> list[str]:

@@ -13,7 +13,7 @@ from sfumato.query import QueryEngine, ReleasePeriod
 from sfumato.query.answer import time_name
 from sfumato.query.figures import titled
 from sfumato.query.notices import Notice, private, slug
-from sfumato.query.periods import NothingBeforeError, compared, when
+from sfumato.query.periods import SINCE, NothingBeforeError, compared, counted_from, when
 from sfumato.query.source import Source
 from sfumato.query.wording import Words, words
 from sfumato.release import Product, Release
@@ -246,11 +246,17 @@ class Timeline:
         return when(manifest.period), manifest.created, code
 
     def before(self, sheet: Sheet, since: str) -> Sheet:
-        """What a table is compared with: "last", "year", a period, or one release by the digits of its hash."""
+        """What a table is compared with: "last", "year", a period, or one release by the digits of its hash.
+
+        Releases that are named with "last" or "year" go before what stands for their periods now.
+        """
         if since in self.versions and since not in self.periods:
             return self.versions[since]
-        ((before, _),) = compared(list(self.periods), since, sheet.period)
-        return self.periods[before]
+        asked, digits = counted_from(since)
+        named = self.chosen(digits) if digits else ()
+        known = {**self.periods, **{self.sheet(code).period: self.sheet(code) for code in named}, sheet.period: sheet}
+        ((before, _),) = compared(sorted(known, key=when), asked, sheet.period)
+        return known[before]
 
     def has_before(self, sheet: Sheet, since: str) -> bool:
         """Whether a table has something that it can be compared with."""
@@ -269,6 +275,18 @@ class Timeline:
         """The release of the series as it is served."""
         return self.versions[release.id[:12]].edition
 
+    def lasting_since(self, sheets: Sequence[Sheet], since: str) -> str:
+        """The same as `since`, with the very releases that the changes of tables are counted from now."""
+        earlier = (self.before(one, since) for one in sheets if self.has_before(one, since))
+        digits, (asked, _) = dict.fromkeys(_digits(one.edition) for one in earlier), counted_from(since)
+        one_of_all = len(sheets) == 1 or asked not in SINCE or asked in self.periods
+        return next(iter(digits), since) if one_of_all else ",".join([asked, *digits])
+
+    def since_named(self, since: str) -> str:
+        """What changes are counted from, as a reader would say it."""
+        by_hash = since in self.versions and since not in self.periods
+        return self.named(self.versions[since]) if by_hash else counted_from(since)[0]
+
     def lasting(self, codes: Sequence[str]) -> list[str]:
         """The digits of the very releases that stand behind periods now."""
         return [_digits(self.sheet(code).edition) for code in codes]
@@ -279,14 +297,12 @@ def _digits(edition: Edition) -> str:
 
 
 def _alike(sheet: Sheet, edition: Edition) -> Sheet | None:
-    """The same statistic in another release; none where there is none, or in another unit."""
+    """The same statistic of the same records in another release; none where there is none, or in another unit."""
     if edition is sheet.edition:
         return sheet
-    subject = sheet.product.subject
-    for one in edition.sheets:
-        if (one.product.subject.name, one.product.subject.unit) == (subject.name, subject.unit):
-            return one
-    return None
+    subject = sheet.product.own.subject
+    own = ((one, one.product.own.subject) for one in edition.sheets)
+    return next((one for one, other in own if other.name == subject.name and other.counts_as(subject)), None)
 
 
 def usable_beside(edition: Edition, own: Edition) -> bool:

@@ -55,12 +55,10 @@ class Presentation:
         ]
 
     def lasting(self, question: Question) -> Pairs:
-        """The same, with the very release that the changes of one period are counted from."""
-        if not self.change or len(question.sheets) > 1:
+        """The same, with the very releases that changes are counted from."""
+        if not self.change:
             return self.pairs
-        line = question.sheet.timeline
-        before = line.before(question.sheets[0], self.change)
-        return replace(self, change=before.edition.release.id[:12]).pairs
+        return replace(self, change=question.sheet.timeline.lasting_since(question.sheets, self.change)).pairs
 
     def figures(self, question: Question, placement: Placement) -> Figures:
         """The answer in this way; what is too large for a format is refused later, before any number is computed."""

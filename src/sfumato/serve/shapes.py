@@ -116,7 +116,7 @@ class VariablesSelection(Shape):
     sort: str = Field(default="", max_length=500)
     order: Literal["falling", "rising"] = "falling"
     error: Literal["moe90", "se", "cv", "interval95"] = "moe90"
-    change: str = Field(default="", max_length=500)
+    change: str = Field(default="", max_length=2000)
     per: str = Field(default="", max_length=500)
 
 

@@ -61,6 +61,24 @@ class Subject:
         """Whether no true number is below 0, as far as the release says it: counts, and values that count from 0 on."""
         return self.statistic == "count" or (self.value_bounds is not None and self.value_bounds.low >= 0)
 
+    def counts_as(self, other: "Subject") -> bool:
+        """Whether both are the same statistic of the same records in one unit, whatever they are called.
+
+        >>> from dataclasses import replace
+        >>> jobs = Subject("jobs", "count", "Jobs", "jobs", Fraction(1))
+        >>> jobs.counts_as(replace(jobs, title="All jobs")), jobs.counts_as(replace(jobs, universe={"sex": ("f",)}))
+        (True, False)
+        """
+        both = self, other
+        kinds = {(one.statistic, one.unit, one.additive) for one in both}
+        records = [{name: {*codes} for name, codes in one.universe.items()} for one in both]
+        return len(kinds) == 1 and records[0] == records[1]
+
+    def held_as(self, other: "Subject") -> bool:
+        """Whether the values of both are held within the same bounds, as far as both say them."""
+        mine, theirs = self.value_bounds, other.value_bounds
+        return mine is None or theirs is None or mine.alike(theirs)
+
     @classmethod
     def read(cls, line: ProductLine) -> "Subject":
         universe = {name: tuple(codes) for name, codes in line.universe.items()}

@@ -10,6 +10,7 @@ from sfumato.foreign_text import without_stop
 from sfumato.pictures.reach import reached
 from sfumato.query import Change, Crosstab, Estimate, Figure, Group, Means, Sentence, Shares, number
 from sfumato.query.change import change_of
+from sfumato.query.changed_table import refuse_other_bounds
 from sfumato.query.comparison import Comparison
 from sfumato.query.detail import percent_of_noise
 from sfumato.query.digits import Digits
@@ -190,6 +191,7 @@ def _of_releases(held: Crosstab | Shares | Means, looked_at: Crosstab | Shares |
     figures = held.figure(0), looked_at.figure(0)
     if isinstance(held, Shares) or isinstance(looked_at, Shares):
         raise QueryError("Percentages of different periods are not compared here; show numbers.")
+    refuse_other_bounds(held, looked_at, [one.source.release.manifest.period for one in (held, looked_at)])
     after, before = (one for one in figures if isinstance(one, Estimate))
     shared = in_common(looked_at, held) if isinstance(held, Crosstab) and isinstance(looked_at, Crosstab) else None
     change = change_of(before, after, "", None if shared is None else float(shared[0]))

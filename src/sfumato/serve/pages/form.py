@@ -7,7 +7,7 @@ from urllib.parse import quote
 from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.query import Group
-from sfumato.query.periods import SINCE
+from sfumato.query.periods import SINCE, counted_from
 from sfumato.schema import Attribute
 from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.drawn import apart
@@ -138,7 +138,7 @@ class Form:
     def changes(self) -> tuple[Option, ...]:
         """What changes may be counted from: nothing, the period before, a year before, or a period."""
         layout, words = self.layout, self.layout.look.words
-        line, chosen = layout.sheet.timeline, layout.look.change
+        line, (chosen, _) = layout.sheet.timeline, counted_from(layout.look.change)
         whole = [layout.sheet] if not layout.timed else list(line.periods.values())
         offered = [("", words("build.change_none"))]
         offered += [

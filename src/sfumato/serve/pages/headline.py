@@ -50,10 +50,11 @@ def ranked(layout: Layout, question: Question) -> tuple[Portable, str | None] | 
 def titled(layout: Layout) -> str:
     """What a table is called: its variables, and from when to when changes are."""
     title, change = layout.sheet.titled(layout.names, layout.subject), layout.look.change
-    if not change or layout.timed:
-        key = f"table.changes_{change if change in SINCE else 'since'}"
-        return layout.look.words(key, title=title, since=change) if change else title
     line = layout.sheet.timeline
+    if not change or layout.timed:
+        since = line.since_named(change)
+        key = f"table.changes_{since if since in SINCE else 'since'}"
+        return layout.look.words(key, title=title, since=since) if change else title
     since, until = (line.named(one) for one in (line.before(layout.sheet, change), layout.sheet))
     return layout.look.words("table.change_of", title=title, since=since, until=until)
 

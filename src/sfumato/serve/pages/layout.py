@@ -196,13 +196,15 @@ class Layout:
     def lasting(self) -> "Layout":
         """The same table of the very releases that its numbers are from."""
         question, line, look = self.question, self.sheet.timeline, self.look
-        if look.change and not self.timed:
-            look = look.but(change=line.before(self.sheet, look.change).edition.release.id[:12])
+        if look.change:
+            sheets = question.sheets if self.timed else [self.sheet]
+            look = look.but(change=line.lasting_since(sheets, look.change))
         if not self.timed:
             return replace(self, look=look)
         time = self.sheet.time
         lists = {name: listed for name, listed in self.lists.items() if name != time}
-        return replace(self, picks={**self.picks, time: tuple(line.lasting(question.shown[time]))}, lists=lists)
+        picks = {**self.picks, time: tuple(line.lasting(question.shown[time]))}
+        return replace(self, look=look, picks=picks, lists=lists)
 
     def picked(self, name: str) -> list[Pair]:
         """The codes of a variable that were picked one by one, as parameters."""

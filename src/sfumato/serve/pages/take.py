@@ -24,7 +24,7 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png", "json": "application/jso
 
 
 def taken(layout: Layout, origin: str, base: str) -> dict[str, Any]:
-    """What goes along with a table, where the reader sees the server: files by name, the snippets and the citation."""
+    """What goes along with a table, where the reader sees the server: files, snippets, a lasting link, the citation."""
     question, placement, presented = layout.question, layout.placement, layout.presentation
     path = data_path(layout.sheet, base, lasting=False)
     queries = {
@@ -35,7 +35,8 @@ def taken(layout: Layout, origin: str, base: str) -> dict[str, Any]:
     releases = presented.figures(question, placement).releases
     cited = citation([layout.sheet.timeline.edition(one) for one in releases], _title(layout), origin, address)
     files = [(label, f"{path}?{query}") for label, query in queries.items()]
-    return {"files": files, "snippets": snippets(question, origin, base, placement, presented), "citation": cited}
+    calls = snippets(question, origin, base, placement, presented)
+    return {"files": files, "snippets": calls, "lasting": address, "citation": cited}
 
 
 def _title(layout: Layout) -> str:
