@@ -55,8 +55,8 @@ METADATA_PARAMETERS = [
 _SHARE = "Gives shares: of the row, the column, the whole, or of the totals that the named variables tell."
 _SORT = "Sorts the rows by a code of the variable above, or by total; ranks are not changed by it."
 _CHANGE = (
-    "Gives changes with verdicts: since the last period, a year ago, or a period or a release that is named. After last "
-    "or year may stand the digits of the very releases that they are counted from, each after a comma."
+    "Gives changes with verdicts: since the last period, a year ago, or a period or a release that is named. After "
+    "last or year may stand the digits of the very releases that they are counted from, each after a comma."
 )
 _PER = "Divides by another statistic of the release, as in wages per job; no number where that may be 0."
 _ERROR = "The error that a sheet shows; se, low95 and high95 are also given as metrics where they are chosen."
