@@ -173,6 +173,15 @@ def test_more_cells_than_a_frame_shows_are_refused_and_not_offered(page):
     assert "oembed" not in page.get(address).text
 
 
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "Where the table is wider"), ("de", "Wo die Tabelle breiter ist")]
+)
+def test_a_frame_which_cannot_measure_itself_does_not_claim_to_be_too_wide(page, language, said):
+    """No script runs in a frame, so that a table which fits is told as one which does not."""
+    found = page.get(embed(f"/jobs-survey~jobs?rows=hours&cols=sex&lang={language}")).text
+    assert re.search(r'class="sideways">([^<]*)', found)[1].startswith(said)
+
+
 def test_an_embed_of_lines_draws_all_rows_and_leads_nowhere(bench, browse):
     made = [bench.release(f"embed-{one}", of=replace(plan(), period=one)) for one in ("2025-Q3", "2025-Q4")]
     page = browse(made).get("/jobs-survey~jobs/embed?rows=hours&view=chart&chart=line").text
