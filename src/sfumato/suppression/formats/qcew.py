@@ -1,10 +1,12 @@
 """QCEW: the census of employment and wages as it is published, with disclosure codes; any number of quarters."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from sfumato.suppression.formats.table_file import TableFile, column_of, number_of, read_rows
+from sfumato.suppression.formats.file_rows import column_of, number_of, read_rows
+from sfumato.suppression.formats.table_file import TableFile
 from sfumato.suppression.nesting import WHOLE, Nesting
 
 ALL, EVERY_OWNER = "10", "0"
@@ -33,11 +35,27 @@ def parent(code: str) -> str:
     return RANGES.get(code[:2], code[:2]) if len(code) == 3 else code[:-1]
 
 
+def lineage(codes: Iterable[str]) -> dict[str, str]:
+    """The parent of each industry, and of every one above it: a file need not have all levels.
+
+    >>> lineage(["311111"])
+    {'311111': '31111', '31111': '3111', '3111': '311', '311': '31-33', '31-33': '1013', '1013': '101', '101': ''}
+    """
+    parents: dict[str, str] = {}
+    for code in codes:
+        below = code
+        while below != WHOLE and below not in parents:
+            parents[below] = parent(below)
+            below = parents[below]
+    return parents
+
+
 def read_qcew(path: Path, value: str = "month3_emplvl") -> TableFile:
     """The cells of one statistic by area, ownership, industry and quarter; a value with code N is suppressed.
 
     Ownerships add up to the total of all industries alone, as no finer cell is published without its ownership. Areas
-    are not added up: a file need not have all of them.
+    are not added up: a file need not have all of them. Of a file that leaves out levels of industries, the parts of an
+    industry are those of the next level that it has.
     """
     rows = [row for row in read_rows(path) if row.get("size_code", "0").strip() in {"", "0"}]
     industry = [WHOLE if code == ALL else code for code in column_of(rows, "industry_code", path)]
@@ -50,8 +68,7 @@ def read_qcew(path: Path, value: str = "month3_emplvl") -> TableFile:
     owners = dict.fromkeys(sorted(set(owner) - {WHOLE}), WHOLE)
     areas = Nesting.under("area", dict.fromkeys(sorted(set(area)), WHOLE), whole=False)
     periods = Nesting.under("quarter", dict.fromkeys(sorted(set(period)), WHOLE), whole=False)
-    known = {code: parent(code) for code in sorted(set(industry) - {WHOLE})}
-    nested = Nesting.under("industry", known).within(sorted(set(industry)))
+    nested = Nesting.under("industry", lineage(sorted(set(industry) - {WHOLE}))).within(sorted(set(industry)))
     tables = [
         [areas, Nesting.under("ownership", owners), periods],
         [areas, Nesting.under("ownership", owners, whole=False), nested, periods],

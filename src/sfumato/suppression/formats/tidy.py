@@ -1,5 +1,6 @@
 """Tidy tables: one row a cell, its codes, its value, and, if wanted, a flag and numbers of its contributors."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.suppression.formats.file_rows import Rows, column_of, number_of, read_rows
 from sfumato.suppression.formats.hierarchies import read_hierarchy
-from sfumato.suppression.formats.table_file import Rows, TableFile, column_of, number_of, read_rows, whole_of
+from sfumato.suppression.formats.table_file import TableFile, whole_of
 from sfumato.suppression.nesting import WHOLE, Nesting
 
 MOST_NAMED = 3
@@ -69,7 +71,7 @@ class Tidy:
             )
         if name not in self.hierarchies:
             return Nesting.under(name, {code: WHOLE for code in present if code != WHOLE}, whole=WHOLE in present)
-        return read_hierarchy(name, self.hierarchies[name], self.lead).within(present)
+        return read_hierarchy(name, self.hierarchies[name], self.lead, self._total(name)).within(present)
 
     def _refuse_repeated(self, rows: Rows, path: Path) -> None:
         """A file that has a cell twice does not say which of the two is right."""
@@ -90,7 +92,7 @@ class Tidy:
             cell = tuple(row[name] for name in self.by)
             first = found.setdefault(cell, row)
             wanted = [self.value, *([self.flag] if self.flag else []), *self.numbers]
-            if any(first.get(name, "").strip() != row.get(name, "").strip() for name in wanted):
+            if any(_plain(first.get(name, "")) != _plain(row.get(name, "")) for name in wanted):
                 raise DataError(
                     f"Two files do not say the same of {self._words(cell)}. Linked tables share a cell, so that one "
                     "which is suppressed in one of them and published in the other is published: make them agree."
@@ -108,3 +110,12 @@ class Tidy:
         columns = {name: [row[name] for row in rows] for name in self.by}
         numbers = {name: number_of(column_of(rows, name, path), name) for name in self.numbers}
         return TableFile.of(tables, columns, values, flags | np.isnan(values), numbers)
+
+
+def _plain(text: str) -> str | float:
+    """What a field says, however it is written: 40 is 40.0, and nan is nothing."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text.strip()
+    return "" if math.isnan(number) else number
