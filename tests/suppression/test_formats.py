@@ -165,6 +165,21 @@ def test_qcew_without_some_levels_keeps_the_sums_between_those_it_has(tmp_path):
     assert told == {"11": (10, 10), "311111": (5, 5)}
 
 
+def test_qcew_of_all_governments_and_of_all_but_the_federal_one_adds_up(tmp_path):
+    """A state has 6 federal, 5 and 4 other public and 20 private jobs: 15 public ones, 29 without the federal."""
+    jobs = {"0": 35, "1": 6, "2": 5, "3": 4, "5": 20, "8": 15, "9": 29}
+    rows = [f"34000,{own},10,0,2016,1,,{number}" for own, number in jobs.items()]
+    (tmp_path / "q.csv").write_text("\n".join([HEADS, *rows]), encoding="utf-8")
+    read = read_qcew(tmp_path / "q.csv")
+    assert not len(read.linked.faults(read.published().values))
+    # State and local jobs are 15 less 6 together, so that private ones are 29 less 9, although all three are missing.
+    hidden = [row.replace(",,", ",N,") if row[6] in "235" else row for row in rows]
+    (tmp_path / "q.csv").write_text("\n".join([HEADS, *hidden]), encoding="utf-8")
+    found = audit(read_qcew(tmp_path / "q.csv").published())
+    known = [found.linked.named(one.cell)["ownership"] for one in found.disclosures]
+    assert (known, found.interval(found.disclosures[0].cell)) == (["5"], (20, 20))
+
+
 ARGUS = """<SEPARATOR> ";"
 <SAFE> s
 <UNSAFE> u

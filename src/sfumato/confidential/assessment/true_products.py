@@ -97,8 +97,9 @@ def _clipped(measure: Measure, plan: Plan) -> Total | None:
 def in_steps(values: Floats) -> tuple[Integers, Fraction]:
     """Numbers as whole multiples of a step: 1 where they are whole, else the smallest that keeps all their digits.
 
-    >>> in_steps(np.array([3.0, 41.0])), in_steps(np.array([0.5, 2.0**40]))
-    ((array([ 3, 41]), Fraction(1, 1)), (array([         500, 1099511627776000]), Fraction(1, 1000)))
+    >>> steps, step = in_steps(np.array([0.5, 2.0**40]))
+    >>> steps.tolist(), step, in_steps(np.array([3.0, 41.0]))[1]
+    ([500, 1099511627776000], Fraction(1, 1000), Fraction(1, 1))
     """
     digits, largest = 0, float(np.abs(values).max(initial=1))
     if np.any(values != np.rint(values)):
