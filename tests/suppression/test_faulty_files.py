@@ -151,6 +151,16 @@ def test_no_number_of_programs_is_below_0(tmp_path, option):
     assert f"{option} is -1; it is a number from 0 on" in said
 
 
+@pytest.mark.parametrize("hidden", [(), ("--hidden", "n")])
+def test_flags_that_no_cell_has_are_asked_for_and_no_table_is_called_safe(tmp_path, hidden):
+    """All numbers are there, and N marks a cell that is suppressed; read by no flag nothing would be missing."""
+    text = "trade,jobs,flag\nTotal,9,\na,4,N\nb,5,\n"
+    by = ("--by", "trade", "--value", "jobs", "--flag", "flag")
+    said = refused("audit", written(tmp_path, text), *by, *hidden)
+    assert "in the column 'flag', which holds '', 'N'; name the flags" in said
+    assert asked("audit", tmp_path / "cells.csv", *by, "--hidden", "N").exit_code == 1
+
+
 def test_linked_files_may_write_the_same_number_differently(tmp_path):
     places = written(tmp_path, "place,jobs\nTotal,100.0\nn,60.00\ns,4e1\n", "places.csv")
     assert asked("audit", written(tmp_path, CELLS), places, *BY).exit_code == 0

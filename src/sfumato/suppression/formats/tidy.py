@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.suppression.equations import Flags
 from sfumato.suppression.formats.file_rows import Rows, column_of, number_of, read_rows
 from sfumato.suppression.formats.hierarchies import read_hierarchy
 from sfumato.suppression.formats.table_file import TableFile, whole_of
@@ -23,7 +24,7 @@ class Tidy:
     """How a tidy table is read: what its columns are.
 
     A code of an attribute without a hierarchy is a part of its total. Where a flag column is named, the cells that have
-    one of the `hidden` flags are suppressed; else those without a value.
+    one of the `hidden` flags are suppressed, besides those without a value; some cell must have one.
     """
 
     by: tuple[str, ...]
@@ -105,11 +106,21 @@ class Tidy:
 
     def laid_out(self, rows: Rows, tables: Sequence[Sequence[Nesting]], path: Path) -> TableFile:
         values = number_of(column_of(rows, self.value, path), self.value)
-        told = column_of(rows, self.flag, path) if self.flag else []
-        flags = np.isin(told, self.hidden or ("",)) if self.flag else np.isnan(values)
+        flags = self._flagged(column_of(rows, self.flag, path)) if self.flag else np.isnan(values)
         columns = {name: [row[name] for row in rows] for name in self.by}
         numbers = {name: number_of(column_of(rows, name, path), name) for name in self.numbers}
         return TableFile.of(tables, columns, values, flags | np.isnan(values), numbers)
+
+    def _flagged(self, told: Sequence[str]) -> Flags:
+        """Which cells have a flag of suppressed ones; where none has, nothing would be audited, and all called safe."""
+        flags = np.isin(told, self.hidden)
+        if not flags.any():
+            seen = ", ".join(f"'{one}'" for one in sorted(set(told))[:MOST_NAMED])
+            raise DataError(
+                f"No cell has a flag of suppressed ones, {', '.join(self.hidden) or 'of which none is named'}, in the "
+                f"column '{self.flag}', which holds {seen}; name the flags that stand for suppressed cells: --hidden."
+            )
+        return np.asarray(flags, dtype=bool)
 
 
 def _plain(text: str) -> str | float:
