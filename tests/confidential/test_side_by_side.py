@@ -207,6 +207,39 @@ with = { mechanism = "geometric", epsilon = "2" }
     assert not any(char.isdigit() for char in repr(found))
 
 
+@pytest.mark.parametrize("step", ["1", "7"])
+@pytest.mark.parametrize("cents", [0, 25])
+def test_what_a_clip_takes_is_an_error_of_those_who_clip_whichever_plan_is_given(tmp_path, step, cents):
+    """Every shop pays more than 70, so that a release without noise that clips at 70 is below the truth by the rest."""
+    rows = [row | {"pay": row["pay"] + cents / 100} for row in shops()]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "shops.parquet")
+    exact = TABLES.replace('column = "pay"', f'column = "pay", step = "{"0.01" if cents else "1"}"')
+    clipping = (
+        TABLES[: TABLES.index("[limit]")]
+        + f"""
+[limit]
+epsilon = "400"
+[[measure]]
+name = "pay"
+of = {{ statistic = "total", column = "pay", clip = ["0", "70"], step = "{step}", unit = "dollars" }}
+by = ["trade", "place"]
+with = {{ mechanism = "geometric", epsilon = "400" }}
+"""
+    )
+    plans = {name: Plan.parse(text, tmp_path / "plan.toml") for name, text in (("exact", exact), ("clips", clipping))}
+    data = {name: Microdata.open(tmp_path / "shops.parquet", plan.schema) for name, plan in plans.items()}
+    for name, plan in plans.items():
+        run(plan, data[name], None, tmp_path / name, Options(rehearsal=1))
+    whole = sum(row["pay"] for row in rows)
+    for name, plan in plans.items():
+        found = side_by_side(plan, data[name], [tmp_path / "exact", tmp_path / "clips"]).numbers
+        suppressed, clipped = cells(found)["releases"]
+        assert suppressed["median"] == suppressed["ninth"] == 0
+        (total,) = (one for one in found["statistics"][0]["tables"] if one["title"] == "the total")
+        assert total["releases"][1]["median"] == pytest.approx(1 - 70 * len(rows) / whole)
+        assert clipped["near"] == 0
+
+
 def test_releases_of_other_data_are_refused(world, tmp_path):
     fee = """
 [[measure]]

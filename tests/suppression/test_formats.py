@@ -5,11 +5,13 @@ import csv
 import numpy as np
 import pytest
 from tests.suppression.conftest import SHARED
+from typer.testing import CliRunner
 
+from sfumato.cli.main import app
 from sfumato.errors import DataError, PlanError
 from sfumato.suppression import Nesting, audit
 from sfumato.suppression.formats.argus import read_argus, read_rda, write_argus
-from sfumato.suppression.formats.hierarchies import hrc_parents, read_hierarchy, write_hrc
+from sfumato.suppression.formats.hierarchies import hrc_pairs, read_hierarchy, write_hrc
 from sfumato.suppression.formats.qcew import read_qcew
 from sfumato.suppression.formats.tidy import Tidy
 
@@ -64,7 +66,7 @@ def test_a_code_outside_its_hierarchy_and_a_column_that_is_not_there_are_refused
     with pytest.raises(DataError, match="did you mean 'VAL'"):
         Tidy(("ACTIVITY", "SIZE"), "VALL").read([tmp_path / "small.csv"])
     (tmp_path / "none.csv").write_text(SMALL.splitlines()[0], encoding="utf-8")
-    with pytest.raises(DataError, match=r"none\.csv has no column"):
+    with pytest.raises(DataError, match=r"none\.csv has no rows"):
         Tidy(("ACTIVITY", "SIZE"), "VAL").read([tmp_path / "none.csv"])
     with pytest.raises(DataError, match="names no variable"):
         read_rda('<SEPARATOR> ";"')
@@ -76,7 +78,7 @@ def test_hierarchies_of_tau_argus_are_read_and_written_back(tmp_path):
     nesting = read_hierarchy("a", tmp_path / "a.hrc")
     assert write_hrc(nesting) == text
     with pytest.raises(DataError, match="two levels below"):
-        hrc_parents(["A", "@@011"])
+        hrc_pairs(["A", "@@011"])
     with pytest.raises(DataError, match="several hierarchies"):
         write_hrc(nesting.also(Nesting.under("a", {"north": "", "01": "north", "B": "north"})))
 
@@ -147,3 +149,96 @@ def test_the_small_published_example_is_safe():
     alone = Tidy(("ACTIVITY", "SIZE"), "VAL", "Status", ("A", "B")).read([path])
     assert int(alone.suppressed.sum()) == sum(primary)
     assert len(audit(alone.published()).disclosures) == sum(primary)
+
+
+LEVELS = (HEADS, "34001,0,10,0,2016,1,,30",
+          "34001,5,10,0,2016,1,,30", "34001,5,11,0,2016,1,N,0", "34001,5,31-33,0,2016,1,,20",
+          "34001,5,311111,0,2016,1,N,0", "34001,5,332111,0,2016,1,,15")  # fmt: skip
+
+
+def test_qcew_without_some_levels_keeps_the_sums_between_those_it_has(tmp_path):
+    """Sector 11 is 30 less 20, and 311111 is 20 less 15, although supersectors and the levels between are not there."""
+    (tmp_path / "q.csv").write_text("\n".join(LEVELS), encoding="utf-8")
+    read = read_qcew(tmp_path / "q.csv")
+    found = audit(read.published())
+    told = {read.linked.named(one.cell)["industry"]: found.interval(one.cell) for one in found.disclosures}
+    assert told == {"11": (10, 10), "311111": (5, 5)}
+
+
+def test_qcew_of_all_governments_and_of_all_but_the_federal_one_adds_up(tmp_path):
+    """A state has 6 federal, 5 and 4 other public and 20 private jobs: 15 public ones, 29 without the federal."""
+    jobs = {"0": 35, "1": 6, "2": 5, "3": 4, "5": 20, "8": 15, "9": 29}
+    rows = [f"34000,{own},10,0,2016,1,,{number}" for own, number in jobs.items()]
+    (tmp_path / "q.csv").write_text("\n".join([HEADS, *rows]), encoding="utf-8")
+    read = read_qcew(tmp_path / "q.csv")
+    assert not len(read.linked.faults(read.published().values))
+    # State and local jobs are 15 less 6 together, so that private ones are 29 less 9, although all three are missing.
+    hidden = [row.replace(",,", ",N,") if row[6] in "235" else row for row in rows]
+    (tmp_path / "q.csv").write_text("\n".join([HEADS, *hidden]), encoding="utf-8")
+    found = audit(read_qcew(tmp_path / "q.csv").published())
+    known = [found.linked.named(one.cell)["ownership"] for one in found.disclosures]
+    assert (known, found.interval(found.disclosures[0].cell)) == (["5"], (20, 20))
+
+
+ARGUS = """<SEPARATOR> ";"
+<SAFE> s
+<UNSAFE> u
+<PROTECT> p
+NACE 1 3 "999" ?
+  <RECODEABLE> <TOTCODE> "All of it"
+  <HIERARCHICAL> <HIERLEVELS> 2 1 0
+SHADE 4 4
+  <NUMERIC> <SHADOW>
+VAL 8 4 9999
+  <NUMERIC> <DECIMALS> 0
+N
+  <FREQUENCY>
+M1
+  <MAXSCORE>
+M2
+  <MAXSCORE>
+STATUS
+  <STATUS>
+"""
+LINES = """All of it; 0; 60; 12; 20; 9; s
+"01"; 0; 40; 8; 20; 9; s
+011; 0; 22; 2; 20; 2; u
+012; 0; 8; 3; 4; 2; p
+013; 0; 10; 3; 4; 3; s
+02; 0; 20; 4; 6; 5; s
+021; 0; 9; 2; 6; 3; s
+022; 0; 11; 2; 6; 5; s
+"""
+
+
+def test_a_legal_rda_file_with_levels_by_digits_missing_codes_and_two_scores(tmp_path):
+    (tmp_path / "t.rda").write_text(ARGUS, encoding="utf-8")
+    (tmp_path / "t.tab").write_text(LINES, encoding="utf-8")
+    read = read_argus(tmp_path / "t.tab")
+    assert sorted(read.linked.tables[0][0].sums) == [("", ("01", "02")), ("01", ("011", "012", "013")),
+                                                     ("02", ("021", "022"))]  # fmt: skip
+    cell = read.linked.find({"NACE": "012"})
+    assert (read.values[cell], read.numbers["maxscore"][cell], read.numbers["maxscore2"][cell]) == (8, 4, 2)
+    assert [read.linked.named(one)["NACE"] for one in np.flatnonzero(read.suppressed)] == ["011"]
+    assert [read.linked.named(one)["NACE"] for one in np.flatnonzero(read.held)] == ["012"]
+    (tmp_path / "t.tab").write_text(LINES.replace("022;", "0221;"), encoding="utf-8")
+    with pytest.raises(DataError, match="as long as no level"):
+        read_argus(tmp_path / "t.tab")
+
+
+def test_a_cell_that_tau_argus_protects_from_suppression_is_published(tmp_path):
+    """011 needs another part of 01: 012 costs the least and must be published, so that it is 013."""
+    (tmp_path / "t.rda").write_text(ARGUS, encoding="utf-8")
+    (tmp_path / "t.tab").write_text(LINES, encoding="utf-8")
+    done = CliRunner().invoke(app, ["suppress", "table", f"{tmp_path / 't.tab'}", "--out", f"{tmp_path / 'o.tab'}"])
+    assert done.exit_code == 0, done.output
+    back = read_argus(tmp_path / "o.tab")
+    assert [back.linked.named(one)["NACE"] for one in np.flatnonzero(back.suppressed)] == ["011", "013"]
+
+
+def test_codes_that_hold_the_separator_are_written_and_read_back(tmp_path):
+    (tmp_path / "t.rda").write_text('<SEPARATOR> ","\nACT\n <RECODEABLE>\nVAL\n <NUMERIC>\n', encoding="utf-8")
+    (tmp_path / "t.tab").write_text('Total,30\n"a;b, c",20\nd,10\n', encoding="utf-8")
+    read = read_argus(tmp_path / "t.tab")
+    back = read_argus(write_argus(read, read.values, ["V"] * 3, tmp_path / "out", "t"))
+    assert back.values[back.linked.find({"ACT": "a;b, c"})] == 20

@@ -280,8 +280,20 @@ def test_a_union_that_just_breaks_a_rule_must_be_uncertain_by_a_unit_either_way(
         linked, {"a": [row[0] for row in rows]}, [row[1] for row in rows], [row[2] for row in rows]
     )
     both = tuple(linked.find({"a": code}) for code in "12")
-    assert [(side.way, side.need) for side in sensitive([both], cells, TENTH)] == [(0, 1.0), (1, 1.0)]
-    assert sensitive([both], cells, replace(TENTH, p=Fraction(95, 1000))) == []
+    told = sensitive([both], cells, TENTH, cells.totals)
+    assert [(side.way, side.need) for side in told] == [(0, 1.0), (1, 1.0)]
+    assert sensitive([both], cells, replace(TENTH, p=Fraction(95, 1000)), cells.totals) == []
+
+
+def test_a_union_of_losses_must_be_uncertain_downwards_too():
+    """Of losses of 100 one holding has 90 and the next 8: all others have 2, and 10% of 90 are 9, 7 more."""
+    linked = LinkedTables.of([[flat("a", "123")]])
+    rows = [("1", -50, "big"), ("2", -40, "big"), ("1", -8, "d"), ("2", -2, "e"), ("3", 300, "f"), ("3", 200, "g")]
+    cells = Contributions.of(
+        linked, {"a": [row[0] for row in rows]}, [row[1] for row in rows], [row[2] for row in rows]
+    )
+    both, below = tuple(linked.find({"a": code}) for code in "12"), np.full(linked.size, 150.0)
+    assert [(side.way, side.need) for side in sensitive([both], cells, TENTH, below)] == [(0, 7.0), (1, 7.0)]
 
 
 def test_finite_prior_bounds_ask_for_more():

@@ -126,7 +126,7 @@ class CellFiles:
 
     def _refuse_other(self) -> None:
         """A file that is not QCEW needs its columns named."""
-        from sfumato.suppression.formats.table_file import columns_of
+        from sfumato.suppression.formats.file_rows import columns_of
 
         heads = columns_of(self.files[0])
         missing = [name for name in QCEW if name not in heads]

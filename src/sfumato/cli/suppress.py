@@ -1,16 +1,15 @@
 """`sfumato suppress`: cells are kept back, and what an attacker works out of tables that keep cells back."""
 
-import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.cell_faults import refuse_below, refuse_unsummed
 from sfumato.cli.cell_files import By, CellFiles, Files, Flag, Hidden, Known, Totals, Trees, Value
 from sfumato.cli.command_list import CommandList
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, progress, say, say_json
 from sfumato.cli.suppress_table import table
-from sfumato.errors import DataError, how_many
 
 if TYPE_CHECKING:
     from sfumato.suppression import SuppressionAudit
@@ -44,10 +43,10 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     """Work out what anybody can of the suppressed cells of a published table; what is printed is confidential."""
     from sfumato.suppression import audit as attack
 
-    _refuse_below(within=within, rounding=rounding, show=show)
+    refuse_below(within=within, rounding=rounding, show=show)
     asked = CellFiles(files, by, value, flag, hidden, hierarchy, total, known)
     read = asked.read()
-    _refuse_unsummed(read, rounding)
+    refuse_unsummed(read, rounding)
     published = read.published(negative=negative, rounding=rounding)
     if asked.ends:
         published = published.within(*read.known(asked.ends, rounding))
@@ -55,23 +54,6 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
         bar("audit")
         found = attack(published, within=within, progress=bar.within)
     _say_audit(read, found, show, json)
-
-
-def _refuse_below(**given: float) -> None:
-    """Shares, roundings and numbers of lines that cannot be would be taken for none, and an audit for passed."""
-    for name, number in given.items():
-        if not (math.isfinite(number) and number >= 0):
-            raise DataError(f"--{name} is {number:g}; it is a number from 0 on.")
-
-
-def _refuse_unsummed(read: "TableFile", rounding: float) -> None:
-    faults = read.linked.faults(read.published().values, rounding)
-    if len(faults):
-        where = read.linked.words(int(read.linked.equations.parents[faults[0]]))
-        raise DataError(
-            f"{how_many(len(faults), 'total')} published with all parts {'is' if len(faults) == 1 else 'are'} not "
-            f"their sum, the first {where}; check the hierarchy, or allow for --rounding."
-        )
 
 
 def _say_audit(read: "TableFile", found: "SuppressionAudit", show: int, json: bool) -> None:

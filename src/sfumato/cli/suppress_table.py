@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.cell_faults import refuse_below, refuse_unsummed
 from sfumato.cli.cell_files import ARGUS, By, CellFiles, Files, Flag, Hidden, Known, Totals, Trees, Value
 from sfumato.cli.options import Json
 from sfumato.cli.output import note, progress, say, say_json
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from sfumato.confidential.suppress import Best, Contributions, Needs, Pattern, PrimaryRules, Prior
     from sfumato.suppression.formats.table_file import TableFile
 
+WHOLE_NUMBERS = 0.5
+"""How far a value of a table to be protected may be rounded: to whole numbers."""
+MOST_CONTRIBUTORS = 2**53
 OUTSIDERS = (
     "Contributors who know their own part of a cell were not looked at: it is not known which cells have one alone. "
     "Name the column of the number of contributors with --count."
@@ -77,6 +81,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
         _rules(minimum, p, dominance or []),
     )
     _refuse_out(asked, out)
+    refuse_below(clean=clean, rounds=rounds, cuts=cuts, exchanges=exchanges)
     tops = tuple(name.strip() for name in largest.split(",") if name.strip())
     read = asked.read(tuple(filter(None, (count, *tops))))
     told = _Told.of(read, rules, count, tops, asked.ends)
@@ -143,12 +148,15 @@ class _Told:
             raise DataError(
                 "A cell has no value; to protect a table every cell must have one, and a flag where it is sensitive."
             )
+        refuse_unsummed(read, WHOLE_NUMBERS)
         known = read.numbers.get(count or "frequency")
         counts = np.full(len(totals), max(rules.minimum, 2)) if known is None else known
-        tops = [read.numbers[name] for name in largest] or [read.numbers.get("maxscore", np.full(len(totals), np.nan))]
-        _refuse_untrue(totals, counts, np.column_stack(tops))
-        cells = Contributions.told(totals, counts.astype(np.int64), np.column_stack(tops))
+        tops = _largest(read, largest)
+        _refuse_untrue(totals, counts, tops)
+        cells = Contributions.told(totals, counts.astype(np.int64), tops)
         needs = _given(read, rules) if read.suppressed.any() else None
+        if needs is None:
+            _refuse_unlisted(rules, counts, tops)
         if needs is None and (known is None or not rules.any):
             raise DataError(
                 "Nothing says which cells are sensitive; name a column of flags, or of the number of contributors and "
@@ -167,8 +175,22 @@ class _Told:
             return protect(
                 self.read.linked, self.cells, self.rules,
                 cost=cost, best=best, asked=self.needs, prior=self.prior, progress=show.within,
-                contributors=self.counted and contributors,
+                contributors=self.counted and contributors, forced=self._forced,
             )  # fmt: skip
+
+    @property
+    def _forced(self) -> list[dict[str, str]]:
+        """The cells that the file says must be published."""
+        held = [] if self.read.held is None else self.read.held.nonzero()[0].tolist()
+        return [self.read.linked.named(cell) for cell in held]
+
+
+def _largest(read: "TableFile", names: tuple[str, ...]) -> Any:
+    """The largest contributions of each cell, a column a rank: those that are named, or that a tau-ARGUS file has."""
+    import numpy as np
+
+    ranked = names or tuple(sorted(name for name in read.numbers if name.startswith("maxscore")))
+    return np.column_stack([read.numbers[name] for name in ranked] or [np.full(len(read.values), np.nan)])
 
 
 def _given(read: "TableFile", rules: "PrimaryRules") -> "Needs":
@@ -193,10 +215,25 @@ def _refuse_untrue(totals: Any, counts: Any, largest: Any) -> None:
 
     if (np.isnan(counts) | (counts < 0) | ((counts == 0) & (totals != 0))).any():
         raise DataError("A cell has a value and no number of contributors, or one below 0; every cell needs its own.")
-    if (counts != np.rint(counts)).any():
-        raise DataError("A number of contributors is not whole; --count names the column of how many there are.")
+    if ((counts != np.rint(counts)) | (counts > MOST_CONTRIBUTORS)).any():
+        raise DataError(
+            "A number of contributors is not whole, or beyond counting; --count names the column of how many there are."
+        )
     if (np.nansum(largest, axis=1) > np.abs(totals) * (1 + 1e-9)).any():
         raise DataError("The largest contributions of a cell are more than its value; check --largest and --value.")
+
+
+def _refuse_unlisted(rules: "PrimaryRules", counts: Any, largest: Any) -> None:
+    """Stop at contributions that a rule looks at and that are not there: taken for 0, they make a cell safe."""
+    import numpy as np
+
+    asked = max([2 if rules.p is not None else 0, *(n for n, _ in rules.dominance)])
+    ranks = np.arange(min(asked, largest.shape[1]))
+    if (np.isnan(largest[:, ranks]) & (counts[:, None] > ranks)).any():
+        raise DataError(
+            f"A rule looks at the {asked} largest contributions of a cell, and one of a cell that has it is missing; "
+            "give it in the columns that --largest names, or leave the rule out."
+        )
 
 
 def _write(read: "TableFile", found: "Pattern", out: Path, ends: tuple[str, ...]) -> None:

@@ -66,7 +66,7 @@ def audit(
             named = published.linked.words(int(cluster.cells[0]))
             raise DataError(
                 f"The published numbers around {named} contradict each other, so nothing follows from them; "
-                "allow for rounding, or look at the hierarchy."
+                "allow for rounding, or for values below 0, or look at the hierarchy."
             )
         low[cluster.cells], high[cluster.cells] = found
         done += cluster.size

@@ -35,6 +35,7 @@ class LinkedTables:
         """All cells of some tables, each the product of its classifications, and all sums in them."""
         nestings: dict[str, list[Nesting]] = {}
         for nesting in (one for table in tables for one in table):
+            nesting.refuse_circle()
             nestings.setdefault(nesting.name, []).append(nesting)
         codes = tuple(
             (WHOLE, *sorted({code for one in found for code in one.codes} - {WHOLE})) for found in nestings.values()

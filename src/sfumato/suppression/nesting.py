@@ -77,17 +77,23 @@ class Nesting:
             _climb(code, direct, found, ())
         return found
 
+    def refuse_circle(self) -> None:
+        """Sums in a circle say nothing of what is above them, so that tables would seem safer than they are."""
+        _ = self.above
+
     def within(self, present: Sequence[str]) -> "Nesting":
         """The same of some codes alone: a code that is not there is replaced by its parts, or goes.
 
         >>> Nesting.under("trade", {"a": "", "b": "", "a1": "a"}).within(["", "a", "b"]).sums  # of a no part is there
         (('', ('a', 'b')),)
         """
+        self.refuse_circle()
         kept, parts = set(present), dict(reversed(self.sums))
         unknown = sorted(kept - {*self.codes, WHOLE})
         if unknown:
+            more = f", nor are {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
             raise PlanError(
-                f"The code '{unknown[0]}' of '{self.name}' is not in its hierarchy, nor are {len(unknown) - 1} more; "
+                f"The code '{unknown[0]}' of '{self.name}' is not in its hierarchy{more}; "
                 "complete the hierarchy, or name the code of the total."
             )
         sums = []

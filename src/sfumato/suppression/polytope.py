@@ -35,7 +35,7 @@ class Polytope:
                     extreme[cell] = bound[cell]
                     continue
                 answer = self._towards(cell, sign)
-                if not answer.solved:
+                if answer.endless:
                     extreme[cell] = bound[cell]
                     continue
                 np.minimum(least, answer.columns, out=least)
@@ -53,4 +53,4 @@ class Polytope:
             self.program.costs(np.array([self._costed]), np.zeros(1))
         self._costed = cell
         self.program.costs(np.array([cell]), np.array([sign]))
-        return self.program.solve()
+        return self.program.surely()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.errors import DataError
 from sfumato.suppression.equations import Equations, Floats, Integers
 
 INFINITE = float("inf")
@@ -19,6 +20,11 @@ class Solution:
     solved: bool
     objective: float
     columns: Floats
+
+    @property
+    def endless(self) -> bool:
+        """Whether the cost has no least value."""
+        return self.objective == -INFINITE
 
 
 class Program:
@@ -99,6 +105,21 @@ class Program:
             return Solution(False, INFINITE, np.zeros(0))
         found = np.asarray(self._highs.getSolution().col_value, dtype=np.float64)
         return Solution(True, float(self._highs.getInfo().objective_function_value), found)
+
+    def surely(self) -> Solution:
+        """The least cost of a program that has solutions: one that the solver gave up is solved from the beginning.
+
+        Whoever took a program that was given up for one without a bound would call a cell uncertain that may be known.
+        """
+        answer = self.solve()
+        if not (answer.solved or answer.endless):
+            self._highs.clearSolver()
+            answer = self.solve()
+        if not (answer.solved or answer.endless):
+            raise DataError(
+                "The solver gave up on a cell, so that nothing is known of it; audit values in other units."
+            )
+        return answer
 
 
 def _by_column(equations: Equations, width: int) -> tuple[Any, Any, Any]:

@@ -68,13 +68,8 @@ class Truths(Sealed):
     ) -> None:
         self._wanted = wanted
         self.plan, self._microdata, self._weight = plan, microdata, plan.schema.weight if weighted else None
-        names = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
-        summed = [(one.of.column, one.of.power) for one in plan.measures if isinstance(one.of, Total)]
-        summed += [(self._weight, 1)] if self._weight else []
-        columns, squares = ([column for column, power in dict.fromkeys(summed) if power == of] for of in (1, 2))
         self._open = ExitStack()
-        unweighted = Survey(_unweighted(plan), microdata, names, columns, squares)
-        self._as_is = self._open.enter_context(closing(unweighted))
+        self._as_is = self._open.enter_context(closing(as_they_are(plan, microdata, self._weight)))
         steps = [(step, plan.table(plan.began(step.name))) for step in plan.then if not step.additive]
         also = tuple(of for step, table in steps if (of := step.of_rows(table)))
         kept = Tabulation(plan, microdata, SystemDraws(), also=() if plan.hidden.truncation else also)
@@ -167,6 +162,15 @@ def ideal(step: Step, table: Table, values: Floats, measure: Measure) -> Floats:
     statuses = made.missing(grid)
     missing = statuses.missing.reshape(made.values.shape) if statuses else np.zeros(made.values.shape, dtype=bool)
     return np.where(missing, np.nan, made.values * float(made.subject.step))
+
+
+def as_they_are(plan: Plan, microdata: Microdata, weight: str | None = None) -> Survey:
+    """The microdata of a plan without clip and step, every record counted once; a weight is a column like others."""
+    names = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
+    summed = [(one.of.column, one.of.power) for one in plan.measures if isinstance(one.of, Total)]
+    summed += [(weight, 1)] if weight else []
+    columns, squares = ([column for column, power in dict.fromkeys(summed) if power == of] for of in (1, 2))
+    return Survey(_unweighted(plan), microdata, names, columns, squares)
 
 
 def _unweighted(plan: Plan) -> Plan:

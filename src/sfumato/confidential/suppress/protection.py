@@ -117,7 +117,8 @@ class Protection:
 
     def unions(self, suppressed: Flags, rows: Integers | None = None) -> list[Need]:
         """The sides of the unions that a pattern of the task makes, in some equations or all."""
-        return sensitive(unions(self.task.linked, suppressed, rows), self._different, self.rules)
+        room = np.maximum(self.task.totals, self.task.down)
+        return sensitive(unions(self.task.linked, suppressed, rows), self._different, self.rules, room)
 
     @cached_property
     def _different(self) -> Contributions:

@@ -1,47 +1,82 @@
 """Hierarchies in files: tau-ARGUS .hrc, where leading marks tell the depth, or a CSV list of codes and parents."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.errors import DataError
+from sfumato.suppression.formats.file_rows import read_rows, read_text
 from sfumato.suppression.nesting import WHOLE, Nesting
 
+Pairs = list[tuple[str, str]]
+"""Codes, each with its parent, which is empty for the topmost."""
 
-def read_hierarchy(name: str, path: Path, lead: str = "@") -> Nesting:
-    """The hierarchy of an attribute."""
+
+def read_hierarchy(name: str, path: Path, lead: str = "@", total: str = "Total") -> Nesting:
+    """The hierarchy of an attribute; the code of its total may stand in it, and is its whole."""
     if not path.is_file():
         raise DataError(f"There is no hierarchy {path} of '{name}'; give an .hrc file, or a CSV of code and parent.")
-    text = path.read_text(encoding="utf-8-sig")
-    if path.suffix.lower() == ".hrc":
-        return Nesting.under(name, hrc_parents(text.splitlines(), lead))
-    rows = list(csv.DictReader(text.splitlines()))
-    if not rows or not {"code", "parent"} <= set(rows[0]):
+    pairs = hrc_pairs(read_text(path).splitlines(), lead) if path.suffix.lower() == ".hrc" else _listed(path)
+    return Nesting.under(name, parents_of(name, pairs, total))
+
+
+def _listed(path: Path) -> Pairs:
+    """The codes and parents of a CSV list."""
+    rows = read_rows(path)
+    if not {"code", "parent"} <= set(rows[0]):
         raise DataError(f"{path} has no columns 'code' and 'parent'; a hierarchy is a list of both, or an .hrc file.")
-    return Nesting.under(name, {row["code"]: row["parent"] or WHOLE for row in rows})
+    return [(row["code"].strip(), row["parent"].strip()) for row in rows]
 
 
-def hrc_parents(lines: Sequence[str], lead: str = "@") -> dict[str, str]:
-    """The parent of each code; those without a mark stand under the total.
+def parents_of(name: str, pairs: Pairs, total: str = "Total") -> dict[str, str]:
+    """The parent of each code: a code has one, and every parent is a code of the list or the total.
 
-    >>> hrc_parents(["A", "@01", "@@011", "@02", "B"])
-    {'A': '', '01': 'A', '011': '01', '02': 'A', 'B': ''}
+    >>> parents_of("trade", [("Total", ""), ("food", "Total"), ("bread", "food")])
+    {'food': '', 'bread': 'food'}
     """
     parents: dict[str, str] = {}
+    for code, parent in ((_whole(one, total), _whole(other, total)) for one, other in pairs):
+        if code == parent == WHOLE:
+            continue
+        if parents.setdefault(code, parent) != parent:
+            raise DataError(
+                f"The code '{code}' of '{name}' stands under two others in its hierarchy; a code has one parent."
+            )
+    orphan = next((code for code, parent in parents.items() if parent != WHOLE and parent not in parents), None)
+    if orphan is not None:
+        raise DataError(
+            f"The parent '{parents[orphan]}' of '{orphan}' is no code of the hierarchy of '{name}', and its sums would "
+            f"be lost; list it, with no parent, or '{total}', where it is a part of the total."
+        )
+    return parents
+
+
+def _whole(code: str, total: str) -> str:
+    return WHOLE if code == total else code
+
+
+def hrc_pairs(lines: Sequence[str], lead: str = "@") -> Pairs:
+    """The codes of an .hrc file with their parents; those without a mark stand under the total.
+
+    >>> dict(hrc_pairs(["A", "@01", "@@011", "@02", "B"]))
+    {'A': '', '01': 'A', '011': '01', '02': 'A', 'B': ''}
+    """
+    pairs: Pairs = []
     path: list[str] = []
     for line in lines:
         marked = line.strip()
         if not marked:
             continue
-        code = marked.lstrip(lead)
-        depth = (len(marked) - len(code)) // len(lead)
-        if depth > len(path) or not code.strip():
+        depth = 0
+        while marked.startswith(lead, depth * len(lead)):
+            depth += 1
+        code = marked[depth * len(lead) :].strip()
+        if depth > len(path) or not code:
             raise DataError(
                 f"The .hrc line '{marked}' stands two levels below the one before it; levels follow each other."
             )
-        parents[code.strip()] = path[depth - 1] if depth else WHOLE
-        path = [*path[:depth], code.strip()]
-    return parents
+        pairs.append((code, path[depth - 1] if depth else WHOLE))
+        path = [*path[:depth], code]
+    return pairs
 
 
 def write_hrc(nesting: Nesting, lead: str = "@") -> str:

@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
-from sfumato.errors import DataError, how_many, nearest
+from sfumato.errors import DataError, how_many
 from sfumato.suppression.equations import Flags, Floats, Integers
 from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.nesting import WHOLE, Nesting
 from sfumato.suppression.published import Published
-
-Rows = list[dict[str, str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +26,8 @@ class TableFile:
     rows: Integers
     """The row of the file that each cell stands in, -1 where in none."""
     numbers: Mapping[str, Floats] = field(default_factory=dict)
+    held: Flags | None = None
+    """Which cells the file says must be published, if it says so."""
 
     def __repr__(self) -> str:
         return f"<TableFile of {self.linked.size:,} cells, {int(self.suppressed.sum()):,} suppressed>"
@@ -59,6 +58,7 @@ class TableFile:
         values: Floats,
         suppressed: Flags,
         numbers: Mapping[str, Floats] | None = None,
+        held: Flags | None = None,
     ) -> "TableFile":
         """Rows of codes laid out over the cells of some tables; a code that no table has is refused."""
         every = LinkedTables.of(tables)
@@ -66,13 +66,14 @@ class TableFile:
         kept = _with_totals(every, place)
         linked, number = every.only(kept), np.cumsum(kept)[place] - 1
         rows, told = np.full(linked.size, -1, dtype=np.int64), np.full(linked.size, np.nan)
-        flags = np.zeros(linked.size, dtype=bool)
+        flags, kept_public = np.zeros(linked.size, dtype=bool), np.zeros(linked.size, dtype=bool)
         rows[number], told[number], flags[number] = np.arange(len(place)), values, suppressed
+        kept_public[number] = False if held is None else held
         others = {}
         for name, column in (numbers or {}).items():
             others[name] = np.full(linked.size, np.nan)
             others[name][number] = column
-        return cls(linked, told, flags, rows, others)
+        return cls(linked, told, flags, rows, others, kept_public)
 
 
 def _placed(every: LinkedTables, columns: Mapping[str, Sequence[str]]) -> Integers:
@@ -102,57 +103,6 @@ def _with_totals(every: LinkedTables, place: Integers) -> Flags:
         if np.array_equal(more, kept):
             return kept
         kept = more
-
-
-def read_rows(path: Path, separator: str = ",") -> Rows:
-    """The rows of a CSV or Parquet file as texts."""
-    import csv
-
-    if not path.is_file():
-        raise DataError(f"There is no file {path}; give the path of a table.")
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(path) as file:
-            return [{name: _text(value) for name, value in row.items()} for row in file.read().to_pylist()]
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        return [
-            {str(name): value or "" for name, value in row.items()} for row in csv.DictReader(file, delimiter=separator)
-        ]
-
-
-def columns_of(path: Path) -> list[str]:
-    """The names of the columns of a CSV or Parquet file."""
-    import csv
-
-    if not path.is_file():
-        raise DataError(f"There is no file {path}; give the path of a table.")
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        return list(pq.read_schema(path).names)
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        return next(csv.reader(file), [])
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def column_of(rows: Rows, name: str, path: Path) -> list[str]:
-    if not rows or name not in rows[0]:
-        raise DataError(f"{path} has no column '{name}'; {nearest(name, rows[0] if rows else [])}")
-    return [row[name].strip() for row in rows]
-
-
-def number_of(texts: Sequence[str], name: str) -> Floats:
-    """A column of numbers; NaN where there is none."""
-    try:
-        return np.array([float(text) if text else np.nan for text in texts])
-    except ValueError:
-        raise DataError(
-            f"The column '{name}' holds something that is no number; mark missing cells by a flag."
-        ) from None
 
 
 def whole_of(codes: Sequence[str], total: str | None) -> list[str]:

@@ -1,5 +1,6 @@
 """Tidy tables: one row a cell, its codes, its value, and, if wanted, a flag and numbers of its contributors."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.suppression.equations import Flags
+from sfumato.suppression.formats.file_rows import Rows, column_of, number_of, read_rows
 from sfumato.suppression.formats.hierarchies import read_hierarchy
-from sfumato.suppression.formats.table_file import Rows, TableFile, column_of, number_of, read_rows, whole_of
+from sfumato.suppression.formats.table_file import TableFile, whole_of
 from sfumato.suppression.nesting import WHOLE, Nesting
 
 MOST_NAMED = 3
@@ -21,7 +24,7 @@ class Tidy:
     """How a tidy table is read: what its columns are.
 
     A code of an attribute without a hierarchy is a part of its total. Where a flag column is named, the cells that have
-    one of the `hidden` flags are suppressed; else those without a value.
+    one of the `hidden` flags are suppressed, besides those without a value; some cell must have one.
     """
 
     by: tuple[str, ...]
@@ -69,7 +72,7 @@ class Tidy:
             )
         if name not in self.hierarchies:
             return Nesting.under(name, {code: WHOLE for code in present if code != WHOLE}, whole=WHOLE in present)
-        return read_hierarchy(name, self.hierarchies[name], self.lead).within(present)
+        return read_hierarchy(name, self.hierarchies[name], self.lead, self._total(name)).within(present)
 
     def _refuse_repeated(self, rows: Rows, path: Path) -> None:
         """A file that has a cell twice does not say which of the two is right."""
@@ -90,7 +93,7 @@ class Tidy:
             cell = tuple(row[name] for name in self.by)
             first = found.setdefault(cell, row)
             wanted = [self.value, *([self.flag] if self.flag else []), *self.numbers]
-            if any(first.get(name, "").strip() != row.get(name, "").strip() for name in wanted):
+            if any(_plain(first.get(name, "")) != _plain(row.get(name, "")) for name in wanted):
                 raise DataError(
                     f"Two files do not say the same of {self._words(cell)}. Linked tables share a cell, so that one "
                     "which is suppressed in one of them and published in the other is published: make them agree."
@@ -103,8 +106,27 @@ class Tidy:
 
     def laid_out(self, rows: Rows, tables: Sequence[Sequence[Nesting]], path: Path) -> TableFile:
         values = number_of(column_of(rows, self.value, path), self.value)
-        told = column_of(rows, self.flag, path) if self.flag else []
-        flags = np.isin(told, self.hidden or ("",)) if self.flag else np.isnan(values)
+        flags = self._flagged(column_of(rows, self.flag, path)) if self.flag else np.isnan(values)
         columns = {name: [row[name] for row in rows] for name in self.by}
         numbers = {name: number_of(column_of(rows, name, path), name) for name in self.numbers}
         return TableFile.of(tables, columns, values, flags | np.isnan(values), numbers)
+
+    def _flagged(self, told: Sequence[str]) -> Flags:
+        """Which cells have a flag of suppressed ones; where none has, nothing would be audited, and all called safe."""
+        flags = np.isin(told, self.hidden)
+        if not flags.any():
+            seen = ", ".join(f"'{one}'" for one in sorted(set(told))[:MOST_NAMED])
+            raise DataError(
+                f"No cell has a flag of suppressed ones, {', '.join(self.hidden) or 'of which none is named'}, in the "
+                f"column '{self.flag}', which holds {seen}; name the flags that stand for suppressed cells: --hidden."
+            )
+        return np.asarray(flags, dtype=bool)
+
+
+def _plain(text: str) -> str | float:
+    """What a field says, however it is written: 40 is 40.0, and nan is nothing."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text.strip()
+    return "" if math.isnan(number) else number

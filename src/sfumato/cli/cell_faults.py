@@ -1,0 +1,26 @@
+"""Faults of cells and options for which neither an audit nor a pattern could be trusted."""
+
+import math
+from typing import TYPE_CHECKING
+
+from sfumato.errors import DataError, how_many
+
+if TYPE_CHECKING:
+    from sfumato.suppression.formats.table_file import TableFile
+
+
+def refuse_below(**given: float) -> None:
+    """Shares, roundings and numbers of lines that cannot be would be taken for none, and an audit for passed."""
+    for name, number in given.items():
+        if not (math.isfinite(number) and number >= 0):
+            raise DataError(f"--{name} is {number:g}; it is a number from 0 on.")
+
+
+def refuse_unsummed(read: "TableFile", rounding: float) -> None:
+    faults = read.linked.faults(read.published().values, rounding)
+    if len(faults):
+        where = read.linked.words(int(read.linked.equations.parents[faults[0]]))
+        raise DataError(
+            f"{how_many(len(faults), 'total')} published with all parts {'is' if len(faults) == 1 else 'are'} not "
+            f"their sum, the first {where}; check the hierarchy, or allow for --rounding."
+        )
