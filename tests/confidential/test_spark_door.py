@@ -122,9 +122,10 @@ def test_a_salt_that_stands_in_a_query_would_be_found_in_the_event_log(spark_hom
     lent = ClusterSession.lent
 
     def literal(self, table):
-        if table.column_names != ["salt"]:
+        if "salt" not in table.column_names:
             return lent(self, table)
-        return self._spark.sql(f"SELECT '{table['salt'][0].as_py()}' AS salt")
+        salt = self._spark.sql(f"SELECT '{table['salt'][0].as_py()}' AS salt")
+        return salt.crossJoin(lent(self, table.drop_columns(["salt"])))
 
     monkeypatch.setattr(ClusterSession, "lent", literal)
     assert logged(tmp_path) == {"salt"}

@@ -1,4 +1,4 @@
-"""Crowded units in a cluster in one reading: where all records say what the plan lists, and nowhere else."""
+"""Records in a cluster grouped by one number in one reading: where all say what the plan lists, and nowhere else."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.confidential.test_spark import agree
 
-from sfumato.confidential.engines.cluster import session
+from sfumato.confidential.engines.cluster import foreseen, session
 from sfumato.confidential.engines.cluster.groups import RecordGroups
 from sfumato.confidential.engines.request import Reading
 from sfumato.privacy import Truncate
@@ -87,6 +87,42 @@ def changed(column, value, **kinds):
     rows = records(**kinds)
     at, values = rows.column_names.index(column), rows[column].to_pylist()
     return rows.set_column(at, column, pa.array([*values[:-1], value], rows[column].type))
+
+
+def without_names(*more):
+    return replace(READING, aggregates=(*READING.aggregates, *more), id=None, truncation=None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kinds", [{}, {"a": pa.string()}, {"a": pa.int8(), "c": pa.int64()}], ids=str)
+def test_records_without_names_are_grouped_by_one_number(spark, tmp_path, readings, kinds):
+    places = stored(tmp_path, records(**kinds))
+    assert agree(spark, places, without_names(Extremes(V)))
+    both = replace(without_names(), schema=Schema((B, A, AGAIN), repeated_rows=True), attributes=(B, A, AGAIN))
+    assert agree(spark, places, both), "a column that two attributes read"
+    assert not readings
+
+
+@pytest.mark.slow
+def test_codes_that_are_numbers_or_very_many_are_grouped_as_they_stand(spark, tmp_path, readings, monkeypatch):
+    places = stored(tmp_path, records())
+    numbers = replace(without_names(), schema=Schema((A, C), repeated_rows=True), attributes=(A, C))
+    assert agree(spark, places, numbers)
+    assert len(readings) == 1
+    monkeypatch.setattr(foreseen, "MOST_LENT", 4)
+    assert agree(spark, places, without_names())
+    assert len(readings) == 2
+
+
+@pytest.mark.slow
+def test_without_names_too_what_is_not_foreseen_is_refused_in_the_same_words(spark, tmp_path, readings):
+    for what, rows in ODD.items():
+        readings.clear()
+        agree(spark, stored(tmp_path, rows), without_names())
+        assert bool(readings) == (what != "a unit without a name"), what
+    readings.clear()
+    agree(spark, stored(tmp_path, records(0)), without_names())
+    assert not readings, "of no records nothing is odd"
 
 
 ODD = {

@@ -107,7 +107,8 @@ class Spark(Sealed, Engine):
         every, rest = told
         self._count(groups, [every])
         if not self._judges:
-            (self._groups.leave_out if self._units.takes_off else self._groups.keep)(rest)
+            if rest is not None:
+                (self._groups.leave_out if self._units.takes_off else self._groups.keep)(rest)
             return True
         for judge in {*self._judges.values(), self._groups}:
             judge.close()

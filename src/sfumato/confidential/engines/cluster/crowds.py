@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import dialect
 from sfumato.confidential.engines.cluster.groups import RecordGroups
-from sfumato.confidential.engines.cluster.packed import ROOM, Packed
+from sfumato.confidential.engines.cluster.packed import ROOM, TEXTS, Packed
 from sfumato.confidential.sealed import Sealed
 from sfumato.privacy import Truncate
-from sfumato.schema import Clipped, Table
+from sfumato.schema import Clipped
 
 TOGETHER = "together"
 """What the column is called by which the records of a unit come together."""
@@ -36,13 +36,8 @@ class Crowds(Sealed):
         return self._groups.name(self._column)
 
     @cached_property
-    def _leaves(self) -> Packed:
-        shape = Table(self._groups.reading.attributes).shape
-        return Packed({f"leaf{at}": (0, many) for at, many in enumerate(shape)})
-
-    @cached_property
     def _packed(self) -> Packed:
-        reading, leaves = self._groups.reading, {**self._leaves.extents}
+        reading, leaves = self._groups.reading, {**self._groups.leaves.extents}
         clips = {f"value{at}": one.ends for at, one in enumerate(reading.values) if isinstance(one, Clipped)}
         return Packed(
             leaves | {name: (low, high - low + 1) for name, (low, high) in clips.items() if high - low < ROOM}
@@ -77,15 +72,21 @@ class Crowds(Sealed):
         """
         lacking = " OR ".join(f"{one} IS NULL" for one in (TOGETHER, *self._groups.said))
         moved = self._moved(told.selectExpr("* EXCEPT (leaf0)", f"CASE WHEN NOT ({lacking}) THEN leaf0 END AS leaf0"))
-        # One number of all leaves is a shorter key than they are, and is opened when few are left.
-        cells, values = self._packed.cut(self._leaves.extents), self._groups.said[len(self._leaves.extents) :]
+        # One number of all leaves is a shorter key than they are, and is opened when few are left; it is 0 or more, and
+        # of those that are dropped its complement, so that this is no key of its own.
+        leaves = self._groups.leaves
+        cells, values = self._packed.cut(leaves.extents), self._groups.said[len(leaves.extents) :]
+        cells["packed0"] = f"(CASE WHEN {DROPPED} THEN ~{cells['packed0']} ELSE {cells['packed0']} END)"
         terms = cells | {one: self._packed.columns.get(one, one) for one in values}
         rows = self._doubled(moved) if doubled else self._divided(moved)
-        keyed = rows.selectExpr(DROPPED, *(f"{term} AS {name}" for name, term in terms.items()))
+        keyed = rows.selectExpr(*(f"{term} AS {name}" for name, term in terms.items()))
         added = {name: term for name, term in sums.items() if not name.startswith("lacking")}
-        opened = self._leaves.columns | dict.fromkeys(sums.keys() - added.keys(), "0L")
-        groups = self._session.summed(keyed, [*cells, DROPPED], added)
-        return groups.selectExpr(*(f"{term} AS {name}" for name, term in opened.items()), DROPPED, *added)
+        opened = leaves.columns | dict.fromkeys(sums.keys() - added.keys(), "0L")
+        groups = self._session.summed(keyed, [*cells], added)
+        divided = [f"packed0 < 0 AS {DROPPED}", "greatest(packed0, ~packed0) AS packed0"]
+        return groups.selectExpr("* EXCEPT (packed0)", *divided).selectExpr(
+            *(f"{term} AS {name}" for name, term in opened.items()), DROPPED, *added
+        )
 
     def _doubled(self, moved: Any) -> Any:
         """All records as they were moved, and those that are dropped once more; Spark moves them once for both."""
@@ -112,18 +113,19 @@ class Crowds(Sealed):
 
     def _turned(self, counted: Any) -> Any:
         """The records, each with its turn among those of its unit: by the least digest where there may be too many."""
-        salted = counted.crossJoin(self._session.lent(pa.table({"salt": [self._salt.hex()]})))
+        lent = pa.table({"salt": [self._salt.hex()], "texts": [list(map(str, range(TEXTS)))]})
+        salted = counted.crossJoin(self._session.lent(lent))
         digest = f"CASE WHEN standing > {self._most} THEN {dialect.digest('salt', self._digested)} END AS digest"
         by = TOGETHER if self._numbered else f"{TOGETHER}, {self._unit}"
         turn = f"row_number() OVER (PARTITION BY {by} ORDER BY digest) AS turn"
-        return salted.selectExpr("* EXCEPT (salt, standing)", digest).selectExpr("* EXCEPT (digest)", turn)
+        return salted.selectExpr("* EXCEPT (salt, texts, standing)", digest).selectExpr("* EXCEPT (digest)", turn)
 
     @property
     def _digested(self) -> Sequence[str]:
-        """What a row says, in the order of `crowded`."""
-        own = TOGETHER if self._numbered else self._unit
+        """What a row says as texts, in the order of `crowded`."""
+        own = f"CAST({TOGETHER} AS STRING)" if self._numbered else self._unit
         others = [one for one in map(self._groups.name, self._groups.reading.names) if one != self._unit]
-        return [own, *(self._packed.columns.get(one, one) for one in self._groups.said), *others]
+        return [own, *map(self._packed.written, self._groups.said), *others]
 
     def _opened(self, turned: Any) -> Any:
         """The records with all columns that they had before they were moved."""

@@ -100,9 +100,12 @@ def spelling(name: str) -> str:
 
 
 def digest(salt: str, columns: Sequence[str]) -> str:
-    """The keyed digest of a row, 16 bytes as `crowded` defines it; the salt is a column, for queries are logged."""
-    texts = ", ".join(f"CAST({column} AS STRING)" for column in columns)
-    return f"substring(sha2(CAST(concat_ws(chr(31), {salt}, {texts}) AS BINARY), 256), 1, 32)"
+    """The keyed digest of a row, 16 bytes as `crowded` defines it; the salt is a column, for queries are logged.
+
+    It is cut as bytes, which Spark does sooner than to look for the ends of letters.
+    """
+    texts = ", ".join(columns)
+    return f"substring(CAST(sha2(CAST(concat_ws(chr(31), {salt}, {texts}) AS BINARY), 256) AS BINARY), 1, 32)"
 
 
 def short_digest(name: str, digits: int) -> str:
@@ -124,7 +127,7 @@ def same(one: str, other: str) -> str:
 
     It joins by one number of 64 bits far sooner than by texts, or by numbers that may be none: a hash is given beside.
     """
-    return f"(({one} <= {other} AND {one} >= {other}) OR ({one} IS NULL AND {other} IS NULL))"
+    return f"((({one} = {other}) <=> true) OR ({one} IS NULL AND {other} IS NULL))"
 
 
 def said(column: str, kind: str) -> str:

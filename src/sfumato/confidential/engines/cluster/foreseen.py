@@ -12,26 +12,40 @@ import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import dialect
 from sfumato.confidential.engines.cluster.groups import RecordGroups
+from sfumato.confidential.engines.request import Reading
 from sfumato.schema import Attribute, Bands
 
 TYPES = {"string": pa.string(), "tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64()}
 """The types of columns whose values are foreseen."""
+MOST_LENT = 100_000
+"""The most values of a column that are lent only to group sooner; more Spark would not send to every task."""
 Values = Mapping[str, Any]
 """Values by the columns that may hold them."""
 
 
 def foreseen(groups: RecordGroups) -> Values | None:
-    """The values of every column of codes; nothing where not all are foreseen, or one reading is not enough."""
+    """The values of every column of codes; nothing where not all are foreseen, or one reading is not enough.
+
+    Nothing too where records would be looked up and not be grouped sooner for it: codes that are numbers, or very many.
+    """
     reading, schema = groups.reading, groups.reading.schema
-    if not reading.truncation or reading.names != (reading.truncation.column,) or len(groups.kinds) > 1:
-        return None
-    if reading.weighted or schema.key or schema.joined or groups.whole or not groups.keys:
+    if reading.weighted or schema.key or schema.joined or groups.whole or not groups.keys or len(groups.kinds) > 1:
         return None
     (kinds,) = groups.kinds
-    if kinds[reading.truncation.column] not in dialect.WHOLE:  # names that are texts have rules of their own
+    if not _are_numbered(reading, kinds) or not (reading.names or "string" in map(kinds.get, groups.keys)):
         return None
     values = {column: _values(groups, column, kinds[column]) for column in groups.keys}
-    return None if any(one is None for one in values.values()) else values
+    if any(one is None for one in values.values()):
+        return None
+    return values if reading.names or max(map(len, values.values())) <= MOST_LENT else None
+
+
+def _are_numbered(reading: Reading, kinds: Mapping[str, str]) -> bool:
+    """Whether no unit has a name, or those of which so many records count: as whole numbers, for texts have rules."""
+    if not reading.truncation:
+        return not reading.names
+    column = reading.truncation.column
+    return reading.names == (column,) and kinds[column] in dialect.WHOLE
 
 
 def _values(groups: RecordGroups, column: str, kind: str) -> Any:
@@ -63,11 +77,12 @@ def _least_of_bands(attribute: Attribute, kind: str) -> Any:
     return pa.array(list(dict.fromkeys([None, *map(int, least), *stated])), pa.int64())
 
 
-def retold(groups: pa.Table, meant: Mapping[str, pa.Table], sums: Sequence[str]) -> pa.Table:
+def retold(groups: pa.Table, meant: Mapping[str, pa.Table], carried: Sequence[str]) -> pa.Table:
     """Groups by leaves as groups by the values that were foreseen for them; no records lack a value or a name."""
     columns = {column: levels["raw"].take(_places(groups, levels)) for column, levels in meant.items()}
-    nameless = np.zeros(len(groups), dtype=np.int64)
-    return pa.table({**columns, **{f" {one}": groups[one] for one in sums}, " nameless0": nameless})
+    summed, none = groups.column_names, np.zeros(len(groups), dtype=np.int64)
+    sums = {one: groups[one.strip()] if one.strip() in summed else none for one in carried}
+    return pa.table(columns | sums)
 
 
 def _places(divided: pa.Table, levels: pa.Table) -> Any:

@@ -5,6 +5,7 @@ import socket
 import ssl
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from typing import Any
 from urllib.parse import unquote
@@ -71,6 +72,7 @@ class ClusterSession(Sealed):
         if self._own is not None:
             for name, value in settings.EXACT.items():
                 self._own.conf.set(name, value)
+            _hasten(self._own)
         settings.refuse_unset(asked)
         self.stated = settings.stated(asked)
 
@@ -138,16 +140,16 @@ class ClusterSession(Sealed):
         return self._spark.createDataFrame(table if len(table) else [], from_arrow_schema(table.schema))
 
     @staticmethod
-    def looked_up(frame: Any, key: str, listed: Any, raw: str) -> Any:
-        """The rows of a frame with what is listed for a value, each of which is listed once; nulls where it is not."""
+    def looked_up(frame: Any, raws: Mapping[str, str], listed: Any) -> Any:
+        """The rows of a frame with what is listed for values of its columns, each combination once; else nulls."""
         from pyspark.sql.connect.functions import expr
 
-        hashed = listed.selectExpr("*", f"xxhash64({raw}) AS listed_hash")
-        both = expr(f"key_hash = listed_hash AND {same(key, raw)}")
+        hashed = listed.selectExpr("*", f"xxhash64({', '.join(raws.values())}) AS listed_hash")
+        both = " AND ".join(["key_hash = listed_hash", *(same(key, raw) for key, raw in raws.items())])
         return (
-            frame.selectExpr("*", f"xxhash64({key}) AS key_hash")
-            .join(hashed, both, "left")
-            .drop("key_hash", "listed_hash", raw)
+            frame.selectExpr("*", f"xxhash64({', '.join(raws)}) AS key_hash")
+            .join(hashed, expr(both), "left")
+            .drop("key_hash", "listed_hash", *raws.values())
         )
 
     def moved(self, frame: Any, by: str) -> Any:
@@ -237,6 +239,16 @@ def refuse_plain(line: socket.socket, address: Address) -> None:
             f"The server {address.host}:{address.port} answers, but not by TLS, and {why}; give it TLS, or a proxy in "
             f"front that has it{here}."
         ) from None
+
+
+def _hasten(session: Any) -> None:
+    """Set what is for speed alone, where the cluster knows it and lets it be set."""
+    from pyspark.errors import PySparkException
+
+    for name, value in settings.QUICK.items():
+        with suppress(PySparkException):
+            if session.conf.isModifiable(name):
+                session.conf.set(name, value)
 
 
 def _silence() -> None:

@@ -17,6 +17,7 @@ from sfumato.confidential.engines.cluster import dialect
 from sfumato.confidential.engines.cluster.crowds import DROPPED, TOGETHER, Crowds
 from sfumato.confidential.engines.cluster.foreseen import Values, retold
 from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups
+from sfumato.confidential.engines.cluster.meanings import combined
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.row_aggregates import DIGITS, FOLDS, Runs
@@ -36,7 +37,10 @@ class ClusterUnits(Sealed):
     def __init__(self, groups: RecordGroups, tables: Sequence[Values], salt: bytes) -> None:
         self._groups, self._reading, self._session = groups, groups.reading, groups.session
         self._meant = [[self._levels(table[column].unique(), column) for column in groups.keys] for table in tables]
-        self._lent = [[self._session.lent(one) for one in own] for own in self._meant]
+        self._lent = [
+            [(one.columns, self._session.lent(one.listed)) for one in combined(own, self._floats(place))]
+            for place, own in enumerate(self._meant)
+        ]
         self._crowds = Crowds(groups, groups.reading.truncation, salt) if groups.reading.truncation else None
 
     def _levels(self, apart: pa.Array, column: str) -> pa.Table:
@@ -76,15 +80,21 @@ class ClusterUnits(Sealed):
 
     def _translated(self, place: int, frame: Any) -> Any:
         """The records of a source with the leaves and steps that were lent for what they say."""
-        kinds, found = self._groups.kinds[place], frame
-        for index, (column, told) in enumerate(zip(self._groups.keys, self._lent[place], strict=True)):
-            if kinds[column] in dialect.FLOATS:
+        found, floats = frame, self._floats(place)
+        for columns, told in self._lent[place]:
+            if columns[0] in floats:
                 # Floats once by the equality of the join, in which 0 is -0, so that no record is doubled.
-                once = told.dropDuplicates(["raw"])
-                found = found.join(once, found[f"k{index}"].eqNullSafe(once["raw"]), "left").drop("raw")
+                (index,) = columns
+                once = told.dropDuplicates([f"raw{index}"])
+                found = found.join(once, found[f"k{index}"].eqNullSafe(once[f"raw{index}"]), "left").drop(f"raw{index}")
             else:
-                found = self._session.looked_up(found, f"k{index}", told, "raw")
+                found = self._session.looked_up(found, {f"k{index}": f"raw{index}" for index in columns}, told)
         return found
+
+    def _floats(self, place: int) -> list[int]:
+        """The columns of a source, by their places, that hold floats."""
+        kinds = self._groups.kinds[place]
+        return [index for index, column in enumerate(self._groups.keys) if kinds[column] in dialect.FLOATS]
 
     def dropped(self) -> pa.Table | None:
         """The groups of the records that crowded units do not keep; none where all records count."""
@@ -94,22 +104,36 @@ class ClusterUnits(Sealed):
         """The groups of the records that count, by leaves and by the values that are not summed there."""
         return self._grouped(self.records)
 
-    def once(self) -> tuple[pa.Table, pa.Table] | None:
+    def once(self) -> tuple[pa.Table, pa.Table | None] | None:
         """Of one reading the groups of all records by what was foreseen, and by leaves of those that are dropped.
 
         Of those that are kept, where what is dropped cannot be taken off. Nothing where a record lacks a name or a
         value, or says what was not foreseen.
         """
-        assert self._crowds is not None  # noqa: S101 - it is not asked for where all records count
-        sums = self._groups.sums(self._groups.stepped)
-        grouped = self._crowds.summed(self._named(self._crowds), sums, doubled=self.takes_off)
-        told = self._session.table(grouped, 2 * MOST, TOO_MANY)
-        if any(told[one].null_count for one in told.column_names):
+        most, refusal = (2 * MOST, TOO_MANY) if self._crowds else (MOST, self._groups.too_many)
+        told = self._session.table(self._foretold, most, refusal)
+        lacking = [one for one in told.column_names if one.startswith("lacking")]
+        if any(one.null_count for one in told.columns) or any(told[one].to_numpy().any() for one in lacking):
             return None
-        meant, dropped = dict(zip(self._groups.keys, self._meant[0], strict=True)), told[DROPPED].to_numpy()
+        meant = dict(zip(self._groups.keys, self._meant[0], strict=True))
+        if not self._crowds:
+            return retold(told, meant, self._groups.carried), None
+        dropped = told[DROPPED].to_numpy()
         kept = told.filter(pa.array(~dropped))
         every, other = (kept, told.filter(pa.array(dropped))) if self.takes_off else (told, kept)
-        return retold(every, meant, list(sums)), other.drop_columns([DROPPED])
+        return retold(every, meant, self._groups.carried), other.drop_columns([DROPPED])
+
+    @property
+    def _foretold(self) -> Any:
+        """The groups of all records by their leaves, null where a record has none."""
+        sums, leaves = self._groups.sums(self._groups.stepped), self._groups.leaves
+        if self._crowds:
+            return self._crowds.summed(self._named(self._crowds), sums, doubled=self.takes_off)
+        numbers = [f"{term} AS {name}" for name, term in leaves.numbers.items()]
+        values = self._groups.said[len(leaves.extents) :]
+        keyed = self._told([self._groups.coded(0)]).selectExpr(*numbers, *values)
+        opened = [f"{term} AS {name}" for name, term in leaves.columns.items()]
+        return self._session.summed(keyed, [*leaves.numbers], sums).selectExpr(*opened, *sums)
 
     @property
     def takes_off(self) -> bool:
