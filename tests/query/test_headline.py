@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import binom
 from tests.query.worlds import engine_of, manifest_of
 
-from sfumato.query import Group
+from sfumato.query import Estimate, Group
 from sfumato.query.cell_look import smear_of
-from sfumato.query.headline import foremost
+from sfumato.query.headline import Headline, Leader, foremost
 from sfumato.query.ranks import rank_intervals, standings
 from sfumato.query.wording import words
 from sfumato.release import Cube, Independent, Subject, Withheld
@@ -119,6 +119,15 @@ def test_a_headline_of_a_column_and_of_percentages_names_it():
     )
     whole = table.margin([table.axes[0].attribute.name]).shares().headline()
     assert whole.said(words("en")).endswith(", in percent of all.")
+
+
+def test_rows_with_long_names_are_counted_where_to_name_them_takes_more_than_a_line():
+    short, long = ["Sales", "Farms", "Shops"], [f"Occupations of {one} and of whoever else is near" for one in "abc"]
+    for labels, named in ((short, 3), (long, 1)):
+        said = Headline(tuple(Leader(label, Estimate(100, 400.0)) for label in labels), 22).numbers(words("en"))
+        assert sum(label in said for label in labels) == named
+    assert said.startswith("3 of them may be, among them")
+    assert len(said) < 130
 
 
 @pytest.mark.parametrize("counts", [[1_000, 300, 150, 100, 50], [1_000, 995, 150, 100, 50], [100, 101, 99, 100, 102]])

@@ -26,6 +26,8 @@ from sfumato.release import Product, Withheld
 LEVEL = 0.90
 MOST_NAMED = 3
 """The most rows that are named where the largest cannot be told."""
+LONGEST = 130
+"""In how many letters, so that a headline leaves a table its room."""
 MOST_ROWS = 60
 """The most rows that are compared for a headline; a reader who sorts a longer table sees the ranks of all."""
 
@@ -101,14 +103,18 @@ class Headline:
         first, base = self.leaders[0], self._base(wording)
         if self.told:
             return joined("", [first.numbers(wording), base, "."])
-        if len(self.leaders) > MOST_NAMED:
-            row, many = first.said(wording), wording.figure(f"{len(self.leaders):,}")
-            every = len(self.leaders) == self.count
-            told = wording("headline.every", row=row) if every else wording("headline.many", many=many, row=row)
-            return joined("", [told, base, "."])
+        named = self._named(wording)
+        if len(self.leaders) <= MOST_NAMED and len(named) <= LONGEST:
+            return joined("", [named, base, "."])
+        row, many = first.said(wording), wording.figure(f"{len(self.leaders):,}")
+        every = len(self.leaders) == self.count
+        told = wording("headline.every", row=row) if every else wording("headline.many", many=many, row=row)
+        return joined("", [told, base, "."])
+
+    def _named(self, wording: Words) -> str:
+        """Every row that may be the largest."""
         *others, last = (one.said(wording) for one in self.leaders)
-        rows = wording("headline.either", others=joined(", ", others), last=last)
-        return joined("", [wording("headline.rows", rows=rows), base, "."])
+        return wording("headline.rows", rows=wording("headline.either", others=joined(", ", others), last=last))
 
     def _base(self, wording: Words) -> str:
         """What percentages are of."""
