@@ -95,15 +95,30 @@ def test_the_bounds_of_parts_are_no_more_than_the_best_pattern_costs_and_more_th
 def test_rounds_of_cuts_in_parts_and_in_whole_cells_never_pass_the_best_pattern(seed):
     """The best pattern is that of the whole problem as one program; a pattern bettered nearby costs no less."""
     asked = protection(seed, "322", 40)
-    first = _Looking(asked.task, asked.missing, asked.unions, lambda *_: None).found(None).every
+    looking = _Looking(asked.task, asked.missing, asked.unions, lambda *_: None)
     inside = np.ones(asked.task.linked.size)
-    relaxation = Relaxation(asked.task, asked.missing, first, inside, rounds=10, parted=True)
+    relaxation = Relaxation(asked.task, asked.missing, looking.found(None).every, inside, rounds=10, parted=True)
     bounds = [bound for bound, _ in relaxation.sharpened(whole=True, nodes=100)]
     best = whole_problem(asked).fun
     assert max(bounds) <= best * (1 + 1e-4)
-    near = Nearby(relaxation, inside > 0).improved()
+    near = Nearby(relaxation, inside > 0, looking.fewer).improved()
     assert asked.task.cost[near & ~asked.missing].sum() >= best * (1 - 1e-4)
     assert relaxation.in_whole(100)[0] <= best * (1 + 1e-4)
+
+
+def test_cuts_of_each_part_by_itself_raise_the_bound_and_never_pass_the_best_pattern():
+    """They begin with the cuts of single equations; the best pattern is that of the whole problem as one program."""
+    gains = []
+    for seed in (2, 3, 4):
+        asked = protection(seed, "322", 40)
+        every = _Looking(asked.task, asked.missing, asked.unions, lambda *_: None).found(None).every
+        inside = np.ones(asked.task.linked.size)
+        relaxation = Relaxation(asked.task, asked.missing, every, inside, rounds=60, parted=True)
+        before = relaxation.in_whole(100)[0]
+        relaxation.deepen()
+        gains.append(relaxation.in_whole(100)[0] / before - 1)
+        assert relaxation.in_whole(100)[0] <= whole_problem(asked).fun * (1 + 1e-4)
+    assert max(gains) > 0.01
 
 
 @pytest.mark.parametrize("seed", range(3))

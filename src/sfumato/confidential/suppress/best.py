@@ -10,6 +10,7 @@ from sfumato.confidential.suppress.clean_up import CleanUp, Unions
 from sfumato.confidential.suppress.cuts import Asked, Cut
 from sfumato.confidential.suppress.exchanges import Exchanges
 from sfumato.confidential.suppress.guard import Need, Task
+from sfumato.confidential.suppress.mending import hidden
 from sfumato.confidential.suppress.nearby import Nearby
 from sfumato.confidential.suppress.pattern import Work
 from sfumato.confidential.suppress.secondary import Progress, Search
@@ -24,8 +25,9 @@ PRUNED = 2
 """How many patterns are, the cheapest first."""
 SMALL = 2_000
 """Up to how many cells the bound is sharpened in whole cells."""
-ROUNDS, NODES = (8, 60), (500, 200)
-"""How often, where programs are left for it, and in how large a tree; of half as many cells or more, a tree a part."""
+ROUNDS, NODES, LAST_NODES = (8, 60), (500, 200), (500, 1_000)
+"""How often, where programs are left for it, and in how large a tree, and the last one; of half as many cells or more, a
+tree a part."""
 LINEAR = (2, 4)
 """One in how many of the programs of the bound is for the linear relaxation at the most."""
 
@@ -104,11 +106,14 @@ def _nearby(
     looking: "_Looking", cheapest: "_Pattern", relaxation: Relaxation, bound: float
 ) -> "tuple[_Pattern, float]":
     """The best pattern that differs in one part at a time, and the bound of all cuts that showed others to be none."""
-    _, nodes = _tree(looking.task)
-    relaxation.limit = None if relaxation.limit is None else relaxation.programs + relaxation.limit
-    near = Nearby(relaxation, cheapest.search.suppressed.copy()).improved()
+    nodes, most = LAST_NODES[_large(looking.task)], relaxation.limit
+    relaxation.limit = None if most is None else relaxation.programs + most
+    near = Nearby(relaxation, cheapest.search.suppressed.copy(), looking.fewer).improved()
     # What the cuts do not ask for, unions and further contributors, the search adds.
     other = looking.found(np.where(near, 0.0, looking.task.cost))
+    if relaxation.parted:
+        relaxation.limit = None if most is None else relaxation.programs + most
+        relaxation.deepen()
     return min(cheapest, other, key=looking.cost), max(bound, relaxation.in_whole(nodes)[0])
 
 
@@ -209,6 +214,11 @@ class _Looking:
             if self.cost(pattern) > before * (1 - WORTH):
                 break
         return pattern
+
+    def fewer(self, suppressed: Flags, turn: int) -> Flags:
+        """The cells that a search among those of a pattern takes, in another order every turn; all if it fails."""
+        other = self._other(None, suppressed, turn % TURNS)
+        return suppressed if other is None else hidden(self.task, self.primary, other.search.suppressed)
 
     def _among(self, pattern: _Pattern, turn: int) -> _Pattern:
         """The cheaper of a pattern and of a search among its cells."""

@@ -1,6 +1,6 @@
 """Bound: what the secondary cells of any safe pattern cost at the least, and the best pattern of small tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,12 +9,14 @@ from sfumato.confidential.suppress.cuts import Asked, Cut, Cutter, row_cuts
 from sfumato.confidential.suppress.guard import Task
 from sfumato.confidential.suppress.master import Master
 from sfumato.confidential.suppress.mending import Mending
-from sfumato.confidential.suppress.parts import in_parts
+from sfumato.confidential.suppress.parts import TableParts
 from sfumato.confidential.suppress.secondary import Progress
 from sfumato.suppression import Flags, Floats
 
 INWARD = (0.2, 0.03)
 """How far from a choice towards one that violates no cut others are looked for, one after the other."""
+DEEP_NODES, DEEP_GAP, DEEP = 60, 0.004, 3
+"""In how large a tree, how near to its least cost, and one in how many rounds, a part is cut by itself."""
 Violated = tuple[Asked, Cut]
 """A side, and the cut of it that a choice violates."""
 
@@ -51,7 +53,7 @@ class Relaxation:
     def in_whole(self, nodes: int | None) -> tuple[float, Floats]:
         """The bound of the cuts so far, in whole cells."""
         if self.parted:
-            return in_parts(self.task, self.primary, self.cuts, nodes)
+            return TableParts(self.task, self.primary, self.cuts).bound(nodes)
         return self.master(whole=True, nodes=nodes).solve()
 
     def master(self, *, whole: bool, nodes: int | None = None) -> Master:
@@ -106,7 +108,22 @@ class Relaxation:
                 return new
         return []
 
-    def mended(self, chosen: Floats) -> tuple[list[Cut], Flags]:
+    def deepen(self) -> None:
+        """Cuts of each part by itself: what it needs where all cells beyond it are suppressed that may be.
+
+        A part has few sides and a small tree, so that its choice is safe after far fewer programs than one of all.
+        """
+        parts, beyond = TableParts(self.task, self.primary, self.cuts), np.where(self.task.fixed, 0.0, 1.0)
+        for number in range(len(parts.shares)):
+            inside, tree = parts.inside(number), parts.tree(number, DEEP_NODES, DEEP_GAP)
+            sides = [asked for asked in self.every if inside[asked[0].members[0]]]
+            for _ in range(self.rounds // DEEP):
+                cuts, _ = self.mended(np.where(inside, tree.solve()[1], beyond), sides)
+                self.add(cuts, tree)
+                if not cuts or self.spent:
+                    break
+
+    def mended(self, chosen: Floats, sides: Sequence[Asked] | None = None) -> tuple[list[Cut], Flags]:
         """The cuts that a choice of whole cells fails one after the other, and the pattern that it has then become.
 
         There is no cut where the choice is safe, and the pattern may not be where programs are spent.
@@ -117,7 +134,7 @@ class Relaxation:
             self._count(others + self._mending.programs)
             return self.spent
 
-        cuts = list(self._mending.cuts(chosen, self.every, spent))
+        cuts = list(self._mending.cuts(chosen, self.every if sides is None else sides, spent))
         self._count(others + self._mending.programs)
         return cuts, self._mending.pattern()
 

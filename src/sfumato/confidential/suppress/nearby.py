@@ -1,5 +1,7 @@
 """Nearby: cheaper patterns that differ from one in a part of its tables alone, the best of each part."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sfumato.confidential.suppress.bound import Relaxation
@@ -15,10 +17,14 @@ WORTH = 1e-5
 
 
 class Nearby:
-    """A pattern, and the cuts that tell which choices nearby are none; every cut is one of the whole table."""
+    """A pattern, and the cuts that tell which choices nearby are none; every cut is one of the whole table.
 
-    def __init__(self, relaxation: Relaxation, pattern: Flags) -> None:
+    A choice that is mended cut by cut has cells that later ones make needless: `fewer` searches among its cells.
+    """
+
+    def __init__(self, relaxation: Relaxation, pattern: Flags, fewer: Callable[[Flags, int], Flags]) -> None:
         self.relaxation, self.pattern = relaxation, hidden(relaxation.task, relaxation.primary, pattern)
+        self._fewer = fewer
         self._cost = np.where(relaxation.primary, 0.0, relaxation.task.cost)
         self._choice = relaxation.master(whole=True, nodes=NODES)
         self._rounds, self._part = 0, PART[relaxation.parted]
@@ -50,8 +56,8 @@ class Nearby:
             cuts, mended = self.relaxation.mended(chosen)
             if self.relaxation.spent:
                 break
-            if self._cost @ mended < self._cost @ self.pattern:
-                self.pattern = mended
+            safe = [self.pattern, mended, *([self._fewer(mended, self._rounds)] if cuts else [])]
+            self.pattern = min(safe, key=lambda cells: float(self._cost @ cells))
             self.relaxation.add(cuts, self._choice)
         return bool(self._cost @ self.pattern < before * (1 - WORTH))
 

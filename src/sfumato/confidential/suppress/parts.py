@@ -20,27 +20,47 @@ GAP = 1e-4
 """What of its least cost the bound of a part may be short of, where its tree is not cut off."""
 
 
-def in_parts(task: Task, primary: Flags, cuts: Sequence[Cut], nodes: int | None) -> tuple[float, Floats]:
-    """The bound of cuts in whole cells, part by part, and a choice of cells by the parts that pay most of each."""
-    relaxed = Master(task, primary, whole=False)
-    for cut in cuts:
-        relaxed.add(cut)
-    relaxed.solve()
-    worth = relaxed.worth()
-    part = _parts(task, relaxed.rows, worth)
-    shares, most = _shares(task, relaxed.rows, worth, part)
-    bound, chosen = 0.0, np.where(primary, 1.0, 0.0)
-    for number, share in enumerate(shares):
-        own = [relaxed.rows[place] for place in np.flatnonzero(part == number).tolist()]
-        tree = Master(replace(task, cost=share), primary, whole=True, nodes=nodes, gap=GAP, rows=own)
-        least, here = tree.solve()
-        bound += least
-        chosen = np.where((most == number) & ~primary, here, chosen)
-    return bound, chosen
+class TableParts:
+    """The parts of a table by its cuts so far: the rows of each, and what cells cost it."""
+
+    def __init__(self, task: Task, primary: Flags, cuts: Sequence[Cut]) -> None:
+        self._task, self._primary = task, primary
+        relaxed = Master(task, primary, whole=False)
+        for cut in cuts:
+            relaxed.add(cut)
+        relaxed.solve()
+        self._rows, worth = relaxed.rows, relaxed.worth()
+        self._branch = _dividing(task, self._rows, worth)
+        self._of, self._part = np.unique(_heaviest(self._rows, self._branch), return_inverse=True)
+        self.shares, self._most = _shares(task, self._rows, worth, self._part)
+
+    def inside(self, number: int) -> Flags:
+        """The cells of the branch that a part is of; its cuts may reach beyond."""
+        return np.asarray(self._branch == self._of[number], dtype=bool)
+
+    def tree(self, number: int, nodes: int | None, gap: float = GAP) -> Master:
+        """The program of a part alone, in whole cells."""
+        own = [self._rows[place] for place in np.flatnonzero(self._part == number).tolist()]
+        task = replace(self._task, cost=self.shares[number])
+        return Master(task, self._primary, whole=True, nodes=nodes, gap=gap, rows=own)
+
+    def bound(self, nodes: int | None) -> tuple[float, Floats]:
+        """The bound of the cuts in whole cells, and a choice of cells by the parts that pay most of each."""
+        bound, chosen = 0.0, np.where(self._primary, 1.0, 0.0)
+        for number in range(len(self.shares)):
+            least, here = self.tree(number, nodes).solve()
+            bound += least
+            chosen = np.where((self._most == number) & ~self._primary, here, chosen)
+        return bound, chosen
 
 
-def _parts(task: Task, rows: Sequence[Inequality], worth: Floats) -> Integers:
-    """The part of each row: the branch of one classification that most of it lies in, of the one that divides best.
+def _heaviest(rows: Sequence[Inequality], branch: Integers) -> list[int]:
+    """The branch that most of each row lies in."""
+    return [int(np.argmax(np.bincount(branch[row.cells], np.abs(row.weights)))) for row in rows]
+
+
+def _dividing(task: Task, rows: Sequence[Inequality], worth: Floats) -> Integers:
+    """Of each cell the branch of the one classification that divides best.
 
     That is the classification whose branches rows of least worth cross, among those with no branch of over half of all
     cells; the first where all have one.
@@ -50,9 +70,7 @@ def _parts(task: Task, rows: Sequence[Inequality], worth: Floats) -> Integers:
         branch = linked.branches(place)
         crossed = [float(value) for row, value in zip(rows, worth, strict=True) if np.ptp(branch[row.cells]) > 0]
         found.append((np.bincount(branch).max() > linked.size / 2, sum(crossed), place))
-    branch = linked.branches(min(found)[2])
-    heaviest = [int(np.argmax(np.bincount(branch[row.cells], np.abs(row.weights)))) for row in rows]
-    return np.unique(heaviest, return_inverse=True)[1]
+    return linked.branches(min(found)[2])
 
 
 def _shares(task: Task, rows: Sequence[Inequality], worth: Floats, part: Integers) -> tuple[Floats, Integers]:
