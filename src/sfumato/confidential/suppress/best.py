@@ -26,7 +26,7 @@ PRUNED = 2
 SMALL = 2_000
 """Up to how many cells the bound is sharpened in whole cells."""
 ROUNDS, NODES, LAST_NODES = (8, 60), (500, 200), (500, 1_000)
-"""How often, where programs are left for it, and in how large a tree, and the last one; of half as many cells or more, a
+"""How often, where programs are left for it, in how large a tree, and the last time; of half as many cells or more, a
 tree a part."""
 LINEAR = (2, 4)
 """One in how many of the programs of the bound is for the linear relaxation at the most."""
