@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.suppression.conftest import SHARED
 
-from sfumato.confidential.suppress import Best, Contributions, PrimaryRules, needs, protect
+from sfumato.confidential.suppress import Best, Contributions, Needs, PrimaryRules, needs, protect
 from sfumato.suppression import Published, Required, decide
 from sfumato.suppression.formats.tidy import Tidy
 
@@ -111,6 +111,27 @@ def test_a_pattern_is_safe_cheap_and_minimal(trees, files):
     assert passes(table.linked, hidden, required)
     assert not passes(table.linked, np.where(asked.primary, np.nan, cells.totals), required)
     assert needless(table.linked, hidden, required, cells.totals) == []
+
+
+@pytest.mark.slow
+def test_the_table_of_four_classifications_is_safe_cheap_and_minimal():
+    """A table with flags of its own; no number of contributors is needed, as a cell needs a tenth of its value."""
+    by = ("treff", "cj", "type_distrib", "A10")
+    table = Tidy(by, "pizzas_tot_abs", "is_secret_prim", ("True",)).read([FOLDER / "datatest1.csv"])
+    truth, linked = table.values, table.linked
+    upper = np.where(table.suppressed, np.maximum(truth / 10, 1), 0)
+    asked = Needs(upper, upper, ["given" if one else "" for one in table.suppressed.tolist()], others=upper)
+    cells = Contributions.told(truth, np.full(linked.size, 3), np.full((linked.size, 1), np.nan))
+    best = Best(clean=10**9, rounds=60, exchanges=1_500)
+    pattern = protect(linked, cells, PrimaryRules(3), best=best, asked=asked, contributors=False)
+    print(f"{pattern.gap:.1%}", repr(pattern), pattern.cost, pattern.bound, pattern.work)  # noqa: T201 - of the page
+    assert pattern.work.complete
+    assert pattern.gap <= 0.10
+    required = Required(truth, upper, np.minimum(upper, truth))
+    hidden = np.where(pattern.suppressed, np.nan, truth)
+    assert passes(linked, hidden, required)
+    assert not passes(linked, np.where(table.suppressed, np.nan, truth), required)
+    assert needless(linked, hidden, required, truth) == []
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ class CellFiles:
     def read_from(self) -> tuple[Path, ...]:
         """Every file that is read, and must not be written over."""
         beside = [file.with_suffix(".rda") for file in self.files if self.argus]
-        return (*self.files, *beside, *map(Path, _named(self.hierarchy, "--hierarchy").values()))
+        return (*self.files, *beside, *map(Path, named_values(self.hierarchy, "--hierarchy").values()))
 
     def read(self, numbers: tuple[str, ...] = ()) -> "TableFile":
         """The table by what its file is: tau-ARGUS by its ending, QCEW where no columns are named, else tidy."""
@@ -97,7 +97,7 @@ class CellFiles:
         codes = tuple(code.strip() for code in self.hidden.split(",")) if self.hidden else ()
         if codes and not self.flag:
             raise DataError("--hidden says which flags are those of suppressed cells, and --flag names no column.")
-        trees, totals = _named(self.hierarchy, "--hierarchy"), _named(self.total, "--total")
+        trees, totals = named_values(self.hierarchy, "--hierarchy"), named_values(self.total, "--total")
         for option, names in (("--hierarchy", trees), ("--total", totals)):
             for name in names:
                 if name not in self.attributes:
@@ -137,7 +137,7 @@ class CellFiles:
             )
 
 
-def _named(given: list[str] | None, option: str) -> dict[str, str]:
+def named_values(given: list[str] | None, option: str) -> dict[str, str]:
     """What was given as NAME=VALUE, each name once."""
     found: dict[str, str] = {}
     for one in given or []:

@@ -9,12 +9,29 @@ from sfumato.cli.cell_files import By, CellFiles, Files, Flag, Hidden, Known, To
 from sfumato.cli.command_list import CommandList
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, progress, say, say_json
+from sfumato.cli.suppress_records import (
+    Holding,
+    Of,
+    RecordFile,
+    Records,
+    Safe,
+    Waived,
+    Weight,
+    refuse_without_records,
+    rules_by,
+)
+from sfumato.cli.suppress_rules import FEWEST, Dominance, Minimum, P
 from sfumato.cli.suppress_table import table
+from sfumato.errors import DataError
 
 if TYPE_CHECKING:
-    from sfumato.suppression import SuppressionAudit
+    from sfumato.confidential.suppress import Contributions, PrimaryRules
+    from sfumato.suppression import Disclosure, LinkedTables, Published, SuppressionAudit
     from sfumato.suppression.formats.table_file import TableFile
 
+
+WORDS = {"short": "too certain", "published": "published"}
+"""What is wrong with a cell that breaks a rule."""
 
 app = typer.Typer(
     cls=CommandList,
@@ -37,23 +54,76 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     within: Annotated[float, typer.Option(help="Flag cells known to within this share, whatever they are: 0.1.")] = 0.0,
     rounding: Annotated[float, typer.Option(help="How far published values are rounded: 0.5 for whole numbers.")] = 0.0,
     negative: Annotated[bool, typer.Option("--negative", help="Values may be negative.")] = False,
+    data: Records = None,
+    of: Of = "",
+    holding: Holding = "",
+    weight: Weight = "",
+    minimum: Minimum = FEWEST,
+    p: P = "",
+    dominance: Dominance = None,
+    waived: Waived = "",
+    safe: Safe = None,
     show: Annotated[int, typer.Option("--show", help="How many cells are printed.")] = 20,
     json: Json = False,
 ) -> None:
-    """Work out what anybody can of the suppressed cells of a published table; what is printed is confidential."""
-    from sfumato.suppression import audit as attack
+    """Work out what anybody can of the suppressed cells of a published table; what is printed is confidential.
 
+    With --data, the records behind it, find the cells that break a rule and are less uncertain than they must be, to
+    anybody, to whoever is alone in a cell, and to every holding that knows its own part.
+    """
     refuse_below(within=within, rounding=rounding, show=show)
     asked = CellFiles(files, by, value, flag, hidden, hierarchy, total, known)
+    if data is None:
+        refuse_without_records(
+            of=of, holding=holding, weight=weight, minimum=minimum != FEWEST, p=p, dominance=dominance, waived=waived,
+            safe=safe,
+        )  # fmt: skip
+    elif within:
+        raise DataError("--within is about cells whatever they are; with --data rules say how uncertain each must be.")
     read = asked.read()
     refuse_unsummed(read, rounding)
     published = read.published(negative=negative, rounding=rounding)
     if asked.ends:
         published = published.within(*read.known(asked.ends, rounding))
+    if data is None:
+        _say_audit(read, _attacked(published, within), show, json)
+        return
+    rules = rules_by(read.linked, minimum, p, dominance, safe)
+    cells = RecordFile(data, of or value, holding, weight, waived).contributions(read.linked)
+    _say_decision(read.linked, cells, _decided(published, cells, rules), show, json)
+
+
+def _attacked(published: "Published", within: float) -> "SuppressionAudit":
+    from sfumato.suppression import audit as attack
+
     with progress(("audit",)) as bar:
         bar("audit")
-        found = attack(published, within=within, progress=bar.within)
-    _say_audit(read, found, show, json)
+        return attack(published, within=within, progress=bar.within)
+
+
+def _decided(published: "Published", cells: "Contributions", rules: "PrimaryRules") -> "tuple[Disclosure, ...]":
+    from sfumato.confidential.suppress import decide_by_records
+
+    with progress(("audit",)) as bar:
+        bar("audit")
+        return decide_by_records(published, cells, rules, bar.within)
+
+
+def _say_decision(
+    linked: "LinkedTables", cells: "Contributions", found: "tuple[Disclosure, ...]", show: int, json: bool
+) -> None:
+    from sfumato.suppression import CONFIDENTIAL
+
+    told = {"cells": linked.size, "contributors": cells.contributors, "findings": len(found), "safe": not found}
+    rows = [(linked.words(one.cell), WORDS[one.kind], one.attacker) for one in found[:show]]
+    if json:
+        wrong = [dict(zip(("cell", "kind", "attacker"), row, strict=True)) for row in rows]
+        say_json(told | {"found": wrong, "confidential": CONFIDENTIAL})
+    else:
+        say("\n".join([CONFIDENTIAL, *(f"{name}: {_plainly(count)}" for name, count in told.items()), ""]))
+        say(columns(["cell", "is", "to"], rows))
+    if found:
+        raise typer.Exit(1)
 
 
 def _say_audit(read: "TableFile", found: "SuppressionAudit", show: int, json: bool) -> None:

@@ -13,6 +13,7 @@ from sfumato.cli.cell_files import ARGUS, By, CellFiles, Files, Flag, Hidden, Kn
 from sfumato.cli.options import Json
 from sfumato.cli.output import note, progress, say, say_json
 from sfumato.cli.private_file import refuse_place, written_privately
+from sfumato.cli.suppress_rules import FEWEST, Dominance, Minimum, P, rules_of
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
@@ -53,11 +54,9 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
         bool,
         typer.Option(help="Protect cells from whoever is alone in another as well, where --count tells; far slower."),
     ] = True,
-    minimum: Annotated[int, typer.Option(help="The fewest contributors of a safe cell.")] = 3,
-    p: Annotated[str, typer.Option("--p", help="The p% rule: 0.1 for 10%.")] = "",
-    dominance: Annotated[
-        list[str] | None, typer.Option(help="N,K: the N largest hold no more than K: 1,0.85; repeats.")
-    ] = None,
+    minimum: Minimum = FEWEST,
+    p: P = "",
+    dominance: Dominance = None,
     cost: Annotated[str, typer.Option(help="What a missing cell costs: value, log or count.")] = "value",
     clean: Annotated[int, typer.Option(help="The most programs of the clean-up.")] = 3_000,
     rounds: Annotated[int, typer.Option(help="How often the lower bound is sharpened; 0 for no bound.")] = 0,
@@ -78,7 +77,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
 
     asked, rules = (
         CellFiles(files, by, value, flag, hidden, hierarchy, total, known),
-        _rules(minimum, p, dominance or []),
+        rules_of(minimum, p, dominance),
     )
     _refuse_out(asked, out)
     refuse_below(clean=clean, rounds=rounds, cuts=cuts, exchanges=exchanges)
@@ -93,18 +92,6 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
 def _against(counted: bool, contributors: bool) -> str:
     """Against whom cells were protected."""
     return UNASKED if not contributors else SINGLE if counted else OUTSIDERS
-
-
-def _rules(minimum: int, p: str, dominance: list[str]) -> "PrimaryRules":
-    from fractions import Fraction
-
-    from sfumato.confidential.suppress import PrimaryRules
-
-    try:
-        shares = tuple((int(n), Fraction(k)) for n, _, k in (one.partition(",") for one in dominance))
-        return PrimaryRules(minimum, Fraction(p) if p else None, shares)
-    except (ValueError, ZeroDivisionError):
-        raise DataError("--p is a share, 0.1 for 10%, and --dominance N,K: 1,0.85 for the largest above 85%.") from None
 
 
 def _refuse_out(asked: CellFiles, out: Path) -> None:

@@ -122,7 +122,7 @@ class _Decision:
             places = self.place[list(members)]
             if any(need > 0 and self._change(places, way, need, None) is None for way, need in enumerate((up, down))):
                 found.append(Disclosure(members[0], SHORT, UNION))
-        return found
+        return list(dict.fromkeys(found))
 
     def _too_certain(self, way: int, cell: int) -> str:
         """Who knows too much of one side of a cell; nobody where it is empty."""

@@ -78,6 +78,11 @@ class Contributions(Sealed):
         return cls(totals, counts, cells, np.arange(len(cells)), largest[cells, rank], listed=largest.shape[1])
 
     @property
+    def contributors(self) -> int:
+        """How many holdings there are."""
+        return len(np.unique(self.holdings))
+
+    @property
     def top(self) -> tuple[Floats, Floats]:
         """The largest and the second largest contribution of each cell, 0 where there is none."""
         return self.at(0), self.at(1)

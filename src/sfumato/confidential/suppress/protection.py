@@ -1,6 +1,6 @@
 """Protection: what is to be protected of linked tables, as a task over fewer cells, and back again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,17 @@ from sfumato.confidential.suppress.primary import Needs, PrimaryRules
 from sfumato.confidential.suppress.secondary import Progress
 from sfumato.confidential.suppress.unions import sensitive, unions
 from sfumato.errors import DataError
-from sfumato.suppression import Flags, Floats, Insiders, Integers, LinkedTables, Published, Required, decide
+from sfumato.suppression import (
+    Disclosure,
+    Flags,
+    Floats,
+    Insiders,
+    Integers,
+    LinkedTables,
+    Published,
+    Required,
+    decide,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +141,8 @@ class Protection:
         found[self.there] = suppressed[self.place]
         return found
 
-    def refuse_unsafe(self, suppressed: Flags, progress: Progress) -> None:
-        """Audit a pattern by code of its own; one that is not safe is a fault of ours and is not handed out."""
+    def disclosures(self, suppressed: Flags, progress: Progress) -> tuple[Disclosure, ...]:
+        """What the audit, which is code of its own, finds of a pattern."""
         task = self.task
         told = np.zeros(task.linked.size, dtype=bool)
         told[self.place[~suppressed[self.there]]] = True  # of cells that are equal, one that is published tells all
@@ -144,8 +154,14 @@ class Protection:
             both.setdefault(need.members, [0.0, 0.0])[need.way] = need.need
         asked = [(members, up, down) for members, (up, down) in both.items()]
         wrong = decide(published, Required(task.totals, task.upper, task.lower, task.insiders, asked), progress)
+        cells = np.flatnonzero(self.there)[self._first]
+        return tuple(replace(one, cell=int(cells[one.cell])) for one in wrong)
+
+    def refuse_unsafe(self, suppressed: Flags, progress: Progress) -> None:
+        """A pattern that is not safe is a fault of ours and is not handed out."""
+        wrong = self.disclosures(suppressed, progress)
         if wrong:
-            named = task.linked.words(wrong[0].cell)
+            named = self.linked.words(wrong[0].cell)
             raise DataError(
                 f"The pattern that was found does not protect {named} from {wrong[0].attacker}; nothing is handed out."
             )

@@ -1,0 +1,59 @@
+"""Records behind a table: whether what it keeps back is enough for everybody who is in them."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from sfumato.confidential.suppress.contributions import Contributions
+from sfumato.confidential.suppress.primary import PrimaryRules, needs
+from sfumato.confidential.suppress.protection import Prior, Protection
+from sfumato.confidential.suppress.secondary import Progress
+from sfumato.errors import DataError, how_many
+from sfumato.suppression import Disclosure, LinkedTables, Published
+
+
+def decide_by_records(
+    published: Published, cells: Contributions, rules: PrimaryRules, progress: Progress = lambda *_: None
+) -> tuple[Disclosure, ...]:
+    """The cells that break a rule and are less uncertain than they must be, to anybody or to who is in the records.
+
+    A cell that breaks a rule and is published is one of them. What is published must be what the records add up to.
+    """
+    _refuse_other(published, cells)
+    linked, none = published.linked, np.zeros(published.linked.size, dtype=bool)
+    wanted = Protection(
+        linked, cells, rules, needs(linked, cells, rules), Prior(published.low, published.high), "value", True,
+        forced=none, before=none, also=none,
+    )  # fmt: skip
+    return wanted.disclosures(published.missing, progress)
+
+
+def refuse_unplaced(linked: LinkedTables, codes: Mapping[str, Sequence[str]]) -> None:
+    """Records that are in no finest cell of a table would be in none of its sums, or in some and not in others."""
+    for table in linked.tables:
+        for nesting in table:
+            unknown = sorted(set(codes[nesting.name]) - set(nesting.leaves))
+            if unknown:
+                raise DataError(
+                    f"The records have {how_many(len(unknown), 'code')} of '{nesting.name}' that the table does not "
+                    f"have among its finest ones, the first '{unknown[0]}'; give them the codes of the table."
+                )
+        at = linked.places({nesting.name: codes[nesting.name] for nesting in table})
+        if np.any(at < 0):
+            first = int(np.flatnonzero(at < 0)[0])
+            cell = ", ".join(f"{nesting.name} {codes[nesting.name][first]}" for nesting in table)
+            raise DataError(
+                f"{how_many(int((at < 0).sum()), 'record', 'is', 'are')} in a cell that the table does not have, the "
+                f"first in {cell}; a cell that is left out holds nobody, so add it, with its flag if it is suppressed."
+            )
+
+
+def _refuse_other(published: Published, cells: Contributions) -> None:
+    """A table of other numbers than the records have says nothing of what these are told by."""
+    off = np.abs(published.values - cells.totals) > published.rounding + 1e-9 * cells.sizes + 1e-9
+    if off.any():
+        raise DataError(
+            f"{how_many(int(off.sum()), 'published value')} {'is' if off.sum() == 1 else 'are'} not what the records "
+            f"add up to, the first of {published.linked.words(int(np.flatnonzero(off)[0]))}; check the columns of "
+            "values and weights, or allow for --rounding."
+        )

@@ -1,0 +1,142 @@
+"""`sfumato suppress audit --data`: the records behind a table are attackers too, and rules are looked at by holding."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from sfumato.cli.main import app
+from sfumato.errors import SfumatoError
+
+FIRMS = {"1": {"f": 30}, "2": {"g": 28}, "3": {"h": 9, "i": 9, "j": 9}, "4": {"k": 20, "l": 20, "m": 20}}
+"""Two sectors of one firm each, and two of three alike: these need no protection of their own."""
+
+
+def records(path, firms=FIRMS, weight=1):
+    rows = [f"{code},{firm},{jobs},{weight}" for code, some in firms.items() for firm, jobs in some.items()]
+    path.write_text("\n".join(["A,FIRM,JOBS,WEIGHT", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def published(path, missing, firms=FIRMS):
+    totals = {code: sum(some.values()) for code, some in firms.items()}
+    totals["Total"] = sum(totals.values())
+    rows = [f"{code},{'' if code in missing else total}" for code, total in totals.items()]
+    path.write_text("\n".join(["A,JOBS", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def audited(tmp_path):
+    def ask(missing, *words, firms=FIRMS, rows=None, weight=1):
+        table = published(tmp_path / "table.csv", missing, firms)
+        data = records(tmp_path / "records.csv", rows or firms, weight)
+        told = ("--by", "A", "--value", "JOBS", "--data", data, "--holding", "FIRM", "--json", *words)
+        return CliRunner().invoke(app, ["suppress", "audit", str(table), *map(str, told)])
+
+    return ask
+
+
+def found(done):
+    assert done.stdout, done.exception
+    return [(one["cell"], one["kind"], one["attacker"]) for one in json.loads(done.stdout)["found"]]
+
+
+def test_whoever_is_alone_in_one_of_two_missing_cells_knows_the_other(audited, tmp_path):
+    """Of 1 and 2 the sum, 58, is known, so that f, who knows its 30, knows the 28 of g; with 3 missing nobody does."""
+    two = audited({"1", "2"})
+    assert two.exit_code == 1
+    assert {cell for cell, _, _ in found(two)} == {"A 1", "A 2"}
+    assert all(kind == "too certain" and attacker != "anybody" for _, kind, attacker in found(two))
+    outsider = CliRunner().invoke(
+        app, ["suppress", "audit", str(tmp_path / "table.csv"), "--by", "A", "--value", "JOBS"]
+    )
+    assert outsider.exit_code == 0  # the table alone does not tell
+    three = audited({"1", "2", "3"})
+    assert (three.exit_code, found(three)) == (0, [])
+    assert json.loads(three.stdout)["contributors"] == 8
+
+
+def test_a_published_cell_that_breaks_a_rule_is_found_and_one_that_anybody_works_out_too(audited):
+    assert ("A 2", "published", "anybody") in found(audited({"1", "3", "4"}))
+    one_missing = found(audited({"2"}, firms=FIRMS | {"1": {"f": 10, "o": 10, "p": 10}}))
+    assert one_missing == [("A 2", "too certain", "anybody")]
+
+
+def test_three_establishments_of_one_holding_are_one(audited):
+    """As establishments sector 3 has three contributors; as holdings it has two, and is published."""
+    one_owner = FIRMS | {"3": {"h": 9, "i": 18}}
+    apart = FIRMS | {"3": {"h": 9, "i": 9, "j": 9}}
+    assert found(audited({"1", "2", "4"}, firms=apart)) == []
+    assert found(audited({"1", "2", "4"}, firms=apart, rows=one_owner)) == [("A 3", "published", "anybody")]
+
+
+def test_the_p_percent_rule_is_asked_of_the_records(audited):
+    """X1 = 100, X2 = 50 and R = 9 is less than 10% of X1, and R = 11 is not (the slides of seed 001)."""
+    firms = {"1": {"a": 100, "b": 50, "c": 6, "d": 3}, "2": {"e": 100, "f": 50, "g": 6, "h": 5}}
+    assert found(audited(set(), "--p", "0.1", firms=firms)) == [("A 1", "published", "anybody")]
+    assert found(audited(set(), "--dominance", "1,0.62", firms=firms)) == [
+        ("A 1", "published", "anybody"),
+        ("A 2", "published", "anybody"),
+    ]
+
+
+def test_who_has_agreed_and_codes_of_no_answer_are_not_findings(audited):
+    assert found(audited({"2", "3", "4"}, "--waived", "f")) == []
+    assert found(audited({"2", "3", "4"}, "--safe", "A=1")) == []
+    assert found(audited({"2", "3", "4"})) == [("A 1", "published", "anybody")]
+
+
+def test_weights_make_a_total_and_not_what_a_holding_knows(audited):
+    """Each record stands for two, so that 1 is 60, of which f knows 30: the rest is uncertain to it, and so is 2."""
+    doubled = {code: {firm: 2 * jobs for firm, jobs in some.items()} for code, some in FIRMS.items()}
+    refused = audited({"1", "2", "3"}, firms=doubled, rows=FIRMS)
+    assert "are not what the records add up to" in str(refused.exception)
+    weighted = audited({"1", "2", "3"}, "--weight", "WEIGHT", firms=doubled, rows=FIRMS, weight=2)
+    assert (weighted.exit_code, found(weighted)) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "rows", "said"),
+    [
+        (
+            (),
+            FIRMS | {"2": {"g": 27}, "4": {"k": 61}},
+            "1 published value is not what the records add up to, the first of A 4",
+        ),
+        (
+            (),
+            FIRMS | {"9": {"n": 5}},
+            "1 code of 'A' that the table does not have among its finest ones, the first '9'",
+        ),
+        ((), FIRMS | {"1": {"": 30}}, "A record has no 'FIRM'"),
+        (("--waived", "ff"), FIRMS, "--waived names 'ff', to whom no record belongs"),
+        (("--safe", "B=1"), FIRMS, "--safe is of 'B', by which no cell is classified"),
+        (("--of", "JOB"), FIRMS, "has no column 'JOB'"),
+        (("--within", "0.1"), FIRMS, "with --data rules say"),
+        (("--p", "x"), FIRMS, "--p is a share"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_words(audited, words, rows, said):
+    done = audited({"1", "2", "3"}, *words, rows=rows)
+    assert isinstance(done.exception, SfumatoError)
+    assert said in str(done.exception)
+
+
+@pytest.mark.parametrize("option", [("--holding", "FIRM"), ("--minimum", "5"), ("--p", "0.1"), ("--of", "JOBS")])
+def test_options_of_records_are_not_passed_over_without_them(tmp_path, option):
+    table = published(tmp_path / "table.csv", {"1", "2"})
+    done = CliRunner().invoke(app, ["suppress", "audit", str(table), "--by", "A", "--value", "JOBS", *option])
+    assert f"{option[0]} is about the records behind a table" in str(done.exception)
+
+
+def test_a_record_in_a_cell_that_the_table_leaves_out_is_refused(tmp_path):
+    table = tmp_path / "table.csv"
+    cells = ["a,x,9", "b,y,9", "a,Total,9", "b,Total,9", "Total,x,9", "Total,y,9", "Total,Total,18"]
+    table.write_text("\n".join(["A,B,JOBS", *cells]) + "\n", encoding="utf-8")
+    data = tmp_path / "records.csv"
+    data.write_text("A,B,JOBS\na,x,9\nb,y,9\na,y,1\n", encoding="utf-8")
+    done = CliRunner().invoke(
+        app, ["suppress", "audit", str(table), "--by", "A,B", "--value", "JOBS", "--data", str(data)]
+    )
+    assert "1 record is in a cell that the table does not have, the first in A a, B y" in str(done.exception)
