@@ -18,14 +18,21 @@ Total,north,120,8,40
 Total,south,140,14,20
 Total,Total,260,22,40
 """
+FIRMS = {("food", "north"): [40, 10], ("food", "south"): [20, 15, 10, 10, 5]}
+FIRMS |= {("cloth", "north"): [20, 10, 10, 10, 10, 10], ("cloth", "south"): [20, 10, 10, 10, 10, 5, 5, 5, 5]}
+"""What the contributors of each cell have."""
 
 
 def test_the_commands_of_the_page_run(tmp_path):
     (tmp_path / "cells.csv").write_text(CELLS, encoding="utf-8")
     holes = re.sub(r"^((?:food|cloth),(?:north|south)),\d+,", r"\1,,", CELLS, flags=re.MULTILINE)
     (tmp_path / "jobs.csv").write_text(holes, encoding="utf-8")
+    rows = [
+        f"{trade},{place},{trade}{place}{n},{one}" for (trade, place), own in FIRMS.items() for n, one in enumerate(own)
+    ]
+    (tmp_path / "records.csv").write_text("\n".join(["trade,place,firm,jobs", *rows]) + "\n", encoding="utf-8")
     lines = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines() if line]
-    assert len(lines) == 3
+    assert len(lines) == 4
     for line in lines:
         done = command(*shlex.split(line)[1:], cwd=tmp_path)
         assert done.returncode == 0, f"{line}\n{done.stderr}"
