@@ -140,3 +140,54 @@ def test_a_record_in_a_cell_that_the_table_leaves_out_is_refused(tmp_path):
         app, ["suppress", "audit", str(table), "--by", "A,B", "--value", "JOBS", "--data", str(data)]
     )
     assert "1 record is in a cell that the table does not have, the first in A a, B y" in str(done.exception)
+
+
+def test_what_one_holding_gains_and_loses_in_a_cell_hides_nobody_in_it(audited):
+    """b adds 50 and takes 50 back, so that the published 100 of 1 is what a adds."""
+    firms = {"1": {"a": 100, "b": 0, "c": 0}, "2": {"e": 100, "f": 100, "g": 100}}
+    assert found(audited(set(), "--p", "0.1", firms=firms)) == [("A 1", "published", "anybody")]
+    assert found(
+        audited(set(), "--p", "0.1", firms=firms, rows=firms | {"1": firms["1"] | {"b": 50, "b,-50,1\n1,c": 0}})
+    )
+
+
+def test_a_largest_that_has_agreed_must_not_know_the_next(tmp_path):
+    """f knows that of 203 in 2, 3 at least 200 are its own: g, 50 in 1, 1, is known to it to within 3, and needs 5."""
+    own = {("1", "1"): {"f": 100, "g": 50}, ("2", "3"): {"f": 200, "h": 1, "i": 1, "j": 1}}
+    cells = {(a, b): own.get((a, b), {f"{a}{b}{n}": 50 for n in range(4)}) for a in "123" for b in "123"}
+    missing = {("1", "1"), ("1", "2"), ("2", "2"), ("2", "3"), ("3", "3"), ("3", "1")}
+    lines = ["A,B,JOBS"]
+    for a, b in ((a, b) for a in ("1", "2", "3", "Total") for b in ("1", "2", "3", "Total")):
+        parts = [some for (one, other), some in cells.items() if a in {one, "Total"} and b in {other, "Total"}]
+        lines.append(f"{a},{b},{'' if (a, b) in missing else sum(sum(some.values()) for some in parts)}")
+    table, data = tmp_path / "table.csv", tmp_path / "records.csv"
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = [f"{a},{b},{firm},{jobs}" for (a, b), some in cells.items() for firm, jobs in some.items()]
+    data.write_text("\n".join(["A,B,FIRM,JOBS", *rows]) + "\n", encoding="utf-8")
+    words = ("--by", "A,B", "--value", "JOBS", "--data", data, "--holding", "FIRM", "--minimum", "1", "--p", "0.1")
+    asked = ["suppress", "audit", str(table), *map(str, words), "--waived", "f", "--json"]
+    assert found(CliRunner().invoke(app, asked)) == [("A 1, B 1", "too certain", "a contributor")]
+
+
+def test_a_share_that_is_met_to_the_last_unit_is_met(audited):
+    """R = 7 is 7% of X1 = 100, and 63 are 70% of 90, although 0.07 * 100 is above 7 and 0.7 * 90 below 63 in floats."""
+    assert found(audited(set(), "--p", "0.07", firms={"1": {"a": 100, "b": 80, "c": 7}})) == []
+    assert found(audited(set(), "--dominance", "1,0.7", firms={"1": {"a": 63, "b": 20, "c": 7}})) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "rows", "said"),
+    [
+        (("--safe", "A=9"), FIRMS, "--safe names '9' of 'A', a code of no cell"),
+        (("--minimum", "1"), FIRMS, "No cell could break a rule"),
+        (
+            (),
+            FIRMS | {"1": {"f": -30}, "2": {"g": 88}},
+            "1 suppressed cell is not within what everybody is said to know",
+        ),
+    ],
+)
+def test_what_would_pass_for_safe_or_be_told_of_other_cells_is_refused(audited, words, rows, said):
+    done = audited({"1", "2", "3"}, *words, rows=rows)
+    assert isinstance(done.exception, SfumatoError)
+    assert said in str(done.exception)

@@ -82,7 +82,17 @@ def rules_by(
             raise DataError(
                 f"--safe is of '{name}', by which no cell is classified; {nearest(name, linked.attributes)}"
             )
-    return rules_of(minimum, p, dominance, tuple(codes.items()))
+        known = linked.codes[linked.attributes.index(name)]
+        if codes[name] not in known:
+            told = nearest(codes[name], [code for code in known if code])
+            raise DataError(f"--safe names '{codes[name]}' of '{name}', a code of no cell; {told}")
+    rules = rules_of(minimum, p, dominance, tuple(codes.items()))
+    if not rules.any:
+        raise DataError(
+            "No cell could break a rule: with --minimum 1 nobody is too few. Give --minimum 3, --p 0.1 or "
+            "--dominance 1,0.85."
+        )
+    return rules
 
 
 def refuse_without_records(**given: object) -> None:

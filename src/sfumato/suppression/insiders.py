@@ -20,8 +20,9 @@ class Insiders:
     amounts: Floats
     alone: Flags
     first: Floats
-    """The largest contribution of each cell."""
+    """The largest contribution of each cell, which must not be known; infinite where that holding has agreed to it."""
     second: Floats
+    """The largest of the others: where the largest has agreed its own, from which the next is protected."""
     sizes: Floats
     """What the contributions of each cell add up to."""
     upper: Floats
@@ -79,6 +80,6 @@ class Insiders:
             inside = mine[place] == holdings
             own = np.where(inside, np.abs(self.amounts[at])[place], 0.0)
         rest = float(self.sizes[cell]) - top - second
-        to_largest = (self.upper[cell] + rest) * second / top - rest if top else 0.0
+        to_largest = (self.upper[cell] + rest) * second / top - rest if 0 < top < np.inf else 0.0
         lessened = np.where(inside & (own >= top * (1 - 1e-9)), to_largest, self.upper[cell] - second + own)
         return np.where(inside, lessened, np.maximum(lessened, self.others[cell]))

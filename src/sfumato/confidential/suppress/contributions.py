@@ -61,9 +61,11 @@ class Contributions(Sealed):
         cells, rows = _memberships(linked, codes, len(value))
         pair, where = np.unique(cells * (len(known) + 1) + holding[rows], return_inverse=True)
         totals = np.bincount(cells, (value * weight)[rows], linked.size).astype(np.float64)
-        sizes = np.bincount(cells, np.abs(value * weight)[rows], linked.size).astype(np.float64)
         amounts = np.bincount(where, value[rows], len(pair)).astype(np.float64)
         of_pair = pair // (len(known) + 1)
+        # What a holding gains and loses in one cell adds nothing to it, and hides nobody else in it.
+        parts = np.abs(np.bincount(where, (value * weight)[rows], len(pair)))
+        sizes = np.bincount(of_pair, parts, linked.size).astype(np.float64)
         agreed = np.isin(known, [str(one) for one in waived]) if waived else np.zeros(len(known), dtype=bool)
         counts = np.bincount(of_pair, minlength=linked.size)
         return cls(totals, counts, of_pair, pair % (len(known) + 1), amounts, sizes, agreed)
@@ -115,9 +117,12 @@ class Contributions(Sealed):
         width = int(self.holdings.max(initial=0)) + 1
         pair, where = np.unique(np.repeat(union, counts) * width + self.holdings[entries], return_inverse=True)
         amounts = np.bincount(where, self.amounts[entries], len(pair)).astype(np.float64)
-        totals, sizes = (
-            np.bincount(union, column[members], len(unions)).astype(np.float64) for column in (self.totals, self.sizes)
+        # Weights add what nobody knows; what holdings add is taken over the union, where it may cancel out.
+        unknown = self.sizes - np.bincount(self.cells, np.abs(self.amounts), len(self.sizes))
+        totals, others = (
+            np.bincount(union, column[members], len(unions)).astype(np.float64) for column in (self.totals, unknown)
         )
+        sizes = others + np.bincount(pair // width, np.abs(amounts), len(unions))
         holders = np.bincount(pair // width, minlength=len(unions))
         return Contributions(totals, holders, pair // width, pair % width, amounts, sizes, self.waived)
 
@@ -136,6 +141,10 @@ class Contributions(Sealed):
         first, second = self.top
         if self.listed == 1:
             second = np.where(self.counts == 2, np.maximum(self.sizes - first, 0), 0)
+        # Where the largest has agreed, others are protected from it, and nothing less is asked of what it knows.
+        agreed = np.zeros(len(self.totals), dtype=bool)
+        agreed[self.cells[self.rank == 0]] = self.waived[self.holdings[self.rank == 0]]
+        first, second = np.where(agreed, np.inf, first), np.where(agreed, first, second)
         cells = known.cells[kept]
         return Insiders(
             cells, known.holdings[kept], known.amounts[kept], single[cells], first, second, self.sizes, upper,

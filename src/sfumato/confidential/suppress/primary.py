@@ -122,7 +122,8 @@ def _few(cells: Contributions, rules: PrimaryRules) -> tuple[Flags, Floats, Flag
 def _p_percent(cells: Contributions, p: Fraction) -> tuple[Flags, Floats, Flags]:
     """R < p X1 for the largest that has not agreed, and the largest other, who may have."""
     target, other = cells.top
-    broken = (cells.counts > 0) & (cells.sizes - target - other < float(p) * target)
+    rest = cells.sizes - target - other
+    broken = (cells.counts > 0) & (p.denominator * rest < p.numerator * target)  # 0.07 * 100 is more than 7
     first = _first(cells, ~_agreed(cells))
     shielded = np.zeros(len(target))
     shielded[first >= 0] = np.abs(cells.amounts[first[first >= 0]])
@@ -134,7 +135,7 @@ def _p_percent(cells: Contributions, p: Fraction) -> tuple[Flags, Floats, Flags]
 def _dominated(cells: Contributions, largest: int, share: Fraction) -> tuple[Flags, Floats, Flags]:
     leading = cells.rank < largest
     sums = np.bincount(cells.cells[leading], np.abs(cells.amounts[leading]), len(cells.totals))
-    broken = (cells.counts > 0) & (sums > float(share) * cells.sizes)
+    broken = (cells.counts > 0) & (share.denominator * sums > share.numerator * cells.sizes)
     return broken, sums / float(share) - cells.sizes, ~_any(cells, leading & ~_agreed(cells))
 
 

@@ -57,3 +57,12 @@ def _refuse_other(published: Published, cells: Contributions) -> None:
             f"add up to, the first of {published.linked.words(int(np.flatnonzero(off)[0]))}; check the columns of "
             "values and weights, or allow for --rounding."
         )
+    slack = published.rounding + 1e-9 * cells.sizes
+    beyond = (cells.totals < published.low - slack) | (cells.totals > published.high + slack)
+    beyond &= published.missing & (cells.counts > 0)
+    if beyond.any():
+        raise DataError(
+            f"{how_many(int(beyond.sum()), 'suppressed cell', 'is', 'are')} not within what everybody is said to know "
+            f"of it, the first {published.linked.words(int(np.flatnonzero(beyond)[0]))}; allow for values below 0 with "
+            "--negative, or look at the columns of --known."
+        )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -63,7 +64,8 @@ def _parquet(path: Path) -> "pa.Table":
 
 
 def _text(value: object) -> str:
-    return "" if value is None else str(value)
+    nobody = value is None or (isinstance(value, float) and math.isnan(value))
+    return "" if nobody else str(value)
 
 
 def _of_text(path: Path, separator: str) -> Iterator[dict[str, str]]:
