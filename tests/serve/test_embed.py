@@ -134,6 +134,10 @@ def test_the_page_offers_the_frame_and_oembed_gives_the_same(site):
     [
         ("", 404),
         ("url=https%3A%2F%2Felsewhere.example%2Fmapped~number", 404),
+        *(
+            (f"url={quote(one, safe='')}", 404)
+            for one in ("http://[", "http://[::1", "http://exa\uff0fmple/mapped~number")
+        ),
         (f"url={quote(HERE + '/mapped~gone', safe='')}", 404),
         (f"url={quote(HERE + TABLE, safe='')}&format=xml", 501),
         (f"url={quote(HERE + TABLE, safe='')}&maxwidth=0", 400),

@@ -2,6 +2,7 @@
 
 from itertools import product
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from tests.serve.small import SIZES, Seen, seen, small
@@ -120,6 +121,44 @@ def test_a_reader_stays_in_the_language_that_was_chosen(firms):
         assert all(f"lang={code}" in href for href in inside)
     plain = Seen(firms.get("/", headers=_READERS["en"]).text)
     assert not any("lang=" in href for href in plain.links if "lang=de" not in href)
+
+
+@pytest.fixture(scope="module")
+def german_firms(tmp_path_factory, browse):
+    """A server of releases whose own texts are German."""
+    return browse([small(tmp_path_factory.mktemp("german") / "firms", language="de")])
+
+
+def _oembed(address):
+    return f"/oembed?url={quote('http://127.0.0.1:8000' + address, safe='')}"
+
+
+def test_oembed_speaks_the_language_of_the_page_that_it_is_asked_for(firms, german_firms):
+    for site, address, said in (
+        (firms, "/firms~number?rows=sex&lang=de", "lang=de"),
+        (german_firms, "/firms~number?rows=sex", "lang=de"),
+        (german_firms, "/firms~number?rows=sex&lang=en", "lang=en"),
+    ):
+        reply = site.get(_oembed(address))
+        assert reply.status_code == 200, reply.text
+        frame = Seen(reply.json()["html"]).elements[0][1]
+        assert frame["src"].endswith(said)
+        inside = Seen(site.get(frame["src"].removeprefix("http://127.0.0.1:8000")).text)
+        assert frame["title"] in inside.text
+    german = firms.get(_oembed("/firms~number?rows=sex&lang=de")).json()
+    assert "Frauen" in german["title"]
+    assert "Zahl der Betriebe nach Geschlecht" in german["html"]
+
+
+def test_a_saved_query_is_answered_in_the_language_that_it_was_saved_in(firms, german_firms):
+    body = {"tableId": "firms~number", "selection": {"selection": [{"variableCode": "sex", "valueCodes": ["*"]}]}}
+    direct = "/api/v2/tables/firms~number/data?valueCodes[sex]=*"
+    for site, saved, said in product((firms, german_firms), (None, "en", "de"), ("", "en", "de")):
+        made = site.ask("POST", "/api/v2/savedqueries", json=body | ({"language": saved} if saved else {}))
+        assert made.status_code == 201, made.text
+        address, language = made.headers["location"], said or saved
+        found = site.get(f"{address}/data{f'?lang={said}' if said else ''}")
+        assert found.json() == site.get(direct + (f"&lang={language}" if language else "")).json()
 
 
 def test_the_search_finds_words_of_every_language_in_every_language(firms):

@@ -25,6 +25,8 @@ _LONGEST, _MOST = 1_000, 40
 _RANGE = re.compile(r"\s*(\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?")
 _SAME_IN_ALL = ("/static/", "/files/")
 """What lies below these is the same bytes in every language."""
+_UNASKED = (*_SAME_IN_ALL, "/api/v2/savedqueries")
+"""What is asked in no language where its address says none: a saved query holds its own."""
 
 
 @lru_cache(maxsize=1_000)
@@ -56,7 +58,7 @@ class Negotiated:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "").removeprefix(self.base)
-        if scope["type"] != "http" or path.startswith(_SAME_IN_ALL) or _says(scope["query_string"]):
+        if scope["type"] != "http" or path.startswith(_UNASKED) or _says(scope["query_string"]):
             await self.inner(scope, receive, send)
         elif for_programs(path) and path != "/api":
             await self.inner(self._asked_in(scope, self.own), receive, send)

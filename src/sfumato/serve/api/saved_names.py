@@ -30,7 +30,8 @@ def written(query: SavedQuery) -> str:
     name = _KIND + base64.urlsafe_b64encode(zlib.compress(text, 9)).decode().rstrip("=")
     if len(name) > _LONGEST_NAME or len(text) > _LARGEST_QUERY:
         raise QueryError(
-            f"The query is too long for a name: {len(name):,} characters, at most {_LONGEST_NAME:,} fit. "
+            f"The query is too long for a name: {len(text):,} characters, {len(name):,} packed; at most "
+            f"{_LARGEST_QUERY:,} and {_LONGEST_NAME:,} fit. "
             "Name code lists or expressions like 29* instead of single codes."
         )
     return name

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from sfumato.errors import QueryError, nearest
 from sfumato.query.answer import Placement
+from sfumato.serve.address_parameters import Parameters
 from sfumato.serve.api.data import body_of, given
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
@@ -15,16 +16,20 @@ from sfumato.serve.api.parameters import ASKED, DATA_CONTENT, LANG
 from sfumato.serve.api.saved_names import read, refuse_unknown, written
 from sfumato.serve.api.selection import answer_to, form_of, language_of, question_of, read_body, written_out
 from sfumato.serve.editions import Sheet
+from sfumato.serve.languages import own_of
 from sfumato.serve.reply import as_json, fresh
 from sfumato.serve.shapes import Link, SavedQuery, SavedQueryResponse, SelectionResponse
 
 PATH = "/api/v2/savedqueries"
+_ASKED = "outputFormat", "outputFormatParams", "lang"
 
 
 def save(served: Served, request: Request) -> Response:
     """Name a query; nothing is stored, as the name holds all of it."""
     query = read_body(body_of(request), SavedQuery)
     parameters(request)
+    if "language" not in query.model_fields_set:
+        query = query.model_copy(update={"language": own_of(served.catalogue)})
     refuse_unknown(query)
     sheet = served.catalogue.tables.get(query.table_id)
     if sheet is None:
@@ -42,26 +47,29 @@ def save(served: Served, request: Request) -> Response:
 def saved(served: Served, request: Request) -> Response:
     """A saved query in words that stay readable, with what of it is gone."""
     name = request.path_params["query_id"]
-    language = language_of(parameters(request, "lang"))
     query = read(name)
-    said = _response(served.at(request), name, query, language, _problems(served, query))
+    language = _language(parameters(request, "lang"), query)
+    told = served.in_language(language)
+    said = _response(served.at(request), name, query, language, _problems(told, query))
     return as_json(request, said, served.catalogue.tag)
 
 
 def run(served: Served, request: Request) -> Response:
     """The data of a saved query, from the release that its table has now."""
-    query, sheet = _standing(served, request)
-    asked = parameters(request, "outputFormat", "outputFormatParams", "lang")
+    query, asked = read(request.path_params["query_id"]), parameters(request, *_ASKED)
+    language = _language(asked, query)
+    sheet = _standing(served.in_language(language), query)
     also = () if "outputFormat" in asked.plain else query.output_format_params
     form = form_of(asked, query.output_format, also)
-    language = language_of(asked) if "lang" in asked.plain else query.language
     return given(request, sheet, answer_to(sheet, query.selection, language, served.at(request)), form)
 
 
 def selection(served: Served, request: Request) -> Response:
     """What a saved query selects, every code written out."""
-    name, language = request.path_params["query_id"], language_of(parameters(request, "lang"))
-    query, sheet = _standing(served, request)
+    name = request.path_params["query_id"]
+    query = read(name)
+    language = _language(parameters(request, "lang"), query)
+    sheet = _standing(served.in_language(language), query)
     place = query.selection.placement
     placement = Placement(tuple(place.stub), tuple(place.heading)) if place else Placement()
     address = f"{served.at(request)}{PATH}/{name}"
@@ -70,15 +78,19 @@ def selection(served: Served, request: Request) -> Response:
     return as_json(request, said, served.catalogue.tag)
 
 
-def _standing(served: Served, request: Request) -> tuple[SavedQuery, Sheet]:
-    """A saved query that the releases served now answer, and its table."""
-    query = read(request.path_params["query_id"])
+def _language(asked: Parameters, query: SavedQuery) -> str:
+    """The language of a reply: what the address says wins over what was saved."""
+    return language_of(asked) if "lang" in asked.plain else query.language
+
+
+def _standing(served: Served, query: SavedQuery) -> Sheet:
+    """The table of a saved query that the releases served now answer."""
     sheet, problems = served.catalogue.tables.get(query.table_id), " ".join(_problems(served, query))
     if sheet is None:
         raise HTTPException(404, problems)
     if problems:
         raise QueryError(problems)
-    return query, sheet
+    return sheet
 
 
 def _problems(served: Served, query: SavedQuery) -> list[str]:

@@ -17,14 +17,15 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.pictures import Picture
-from sfumato.query.wording import grade_words
+from sfumato.query.wording import grade_words, languages
+from sfumato.schema.languages import OWN
 from sfumato.serve.address import origin
 from sfumato.serve.address_parameters import Pairs, unknown
 from sfumato.serve.editions import Edition, Sheet
 from sfumato.serve.pages.headline import found_in, headline, named_apart, titled, universe_named
 from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.picture import PictureSize, pictures_of
-from sfumato.serve.pages.site import HTML, Pages, sheet_of
+from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
 from sfumato.serve.pages.view import Head, Row, TableView, table_view
 from sfumato.serve.reply import fresh, problem, unchanged
 
@@ -149,11 +150,11 @@ def offered(pages: Pages, shown: Embedded, here: str) -> dict[str, str] | None:
 def oembed(pages: Pages, request: Request) -> Response:
     """The frame of oEmbed 1.0: from the address of a table, or of its embed, to the frame to paste (https://oembed.com)."""
     asked = request.query_params
-    if strange := unknown(asked, ("url", "format", "maxwidth", "maxheight")):
+    if strange := unknown(asked, ("url", "format", "maxwidth", "maxheight", "lang")):
         return problem(400, f"oEmbed has no parameters {', '.join(strange)}; it has url, format, maxwidth, maxheight.")
     if asked.get("format", "json") != "json":
         return problem(501, "oEmbed is given as JSON; ask for format=json.")
-    found = _found(pages, asked.get("url", ""), origin(request))
+    found = _found(pages, asked.get("url", ""), origin(request), language(request))
     if found is None or pages.catalogue.private:
         return problem(404, "There is no table to embed at this url; give the address of a page of a table here.")
     sheet, pairs = found
@@ -172,14 +173,21 @@ def oembed(pages: Pages, request: Request) -> Response:
     return fresh(json.dumps(content, ensure_ascii=False).encode(), "application/json", tag)
 
 
-def _found(pages: Pages, url: str, here: str) -> tuple[Sheet, Pairs] | None:
-    """The table that an address of this site names, and what it asks of it."""
-    place = urlsplit(url)
+def _found(pages: Pages, url: str, here: str, lang: str) -> tuple[Sheet, Pairs] | None:
+    """The table that an address of this site names, and what it asks of it; in `lang`, unless it says a language."""
+    try:
+        place = urlsplit(url)
+    except ValueError:  # as of http://[, which is no address
+        return None
     start = f"{pages.base_path}/"
     if f"{place.scheme}://{place.netloc}" != here or not place.path.startswith(start):
         return None
-    sheet = pages.catalogue.tables.get(unquote(place.path).removeprefix(start).removesuffix("/embed"))
-    return None if sheet is None else (sheet, parse_qsl(place.query))
+    pairs = parse_qsl(place.query, keep_blank_values=True)
+    said = dict(pairs).get("lang", lang)
+    pairs += [("lang", lang)] if lang and "lang" not in dict(pairs) else []
+    tables = pages.in_language(said if said in languages() else OWN).catalogue.tables
+    sheet = tables.get(unquote(place.path).removeprefix(start).removesuffix("/embed"))
+    return None if sheet is None else (sheet, pairs)
 
 
 def _bound(written: str | None, name: str) -> int | None:
