@@ -12,7 +12,7 @@ from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import LARGEST_PAGE, Figures
 from sfumato.query.finder import Find, Finds, find
 from sfumato.query.means import Means
-from sfumato.query.periods import AtPeriod, change, over_periods
+from sfumato.query.periods import AtPeriod, over_periods
 from sfumato.query.ranks import RowStanding
 from sfumato.query.ratio import Ratio
 from sfumato.query.regions import read_groups
@@ -25,6 +25,6 @@ from sfumato.release.figures import number
 __all__ = [
     "LARGEST_PAGE", "AtPeriod", "Axis", "Change", "ChangedTable", "Choice", "Columns", "Comparison", "Crosstab",
     "Detail", "Estimate", "Figure", "Figures", "Find", "Finds", "Group", "Means", "QueryEngine", "Ratio",
-    "ReleasePeriod", "RowStanding", "Sentence", "Series", "SeriesTable", "Shares", "change", "find", "number",
+    "ReleasePeriod", "RowStanding", "Sentence", "Series", "SeriesTable", "Shares", "find", "number",
     "open_folder", "over_periods", "read_groups", "series",
 ]  # fmt: skip

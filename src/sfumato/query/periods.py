@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sfumato.errors import QueryError, nearest
-from sfumato.query.change import Change, change_of
 from sfumato.query.engine import QueryEngine
 from sfumato.query.estimate import Estimate
 from sfumato.schema import Where
@@ -51,16 +50,6 @@ def _at(engine: QueryEngine, where: Where, of: str | None) -> AtPeriod:
         return AtPeriod(period, engine.total(where, of))
     except QueryError as error:
         return AtPeriod(period, None, str(error))
-
-
-def change(before: AtPeriod, after: AtPeriod) -> Change:
-    """The later total minus the earlier one: each release has noise of its own, so their variances add.
-
-    Sampling errors are added too, which is too much where the two samples share units.
-    """
-    if before.estimate is None or after.estimate is None:
-        raise QueryError(f"The change cannot be stated: {before.reason or after.reason}")
-    return change_of(before.estimate, after.estimate, before.period)
 
 
 def when(period: str) -> When:
