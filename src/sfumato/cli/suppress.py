@@ -10,6 +10,7 @@ from sfumato.cli.command_list import CommandList
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, progress, say, say_json
 from sfumato.cli.suppress_records import (
+    Fewest,
     Holding,
     Of,
     RecordFile,
@@ -20,7 +21,7 @@ from sfumato.cli.suppress_records import (
     refuse_without_records,
     rules_by,
 )
-from sfumato.cli.suppress_rules import FEWEST, Dominance, Minimum, P
+from sfumato.cli.suppress_rules import Dominance, P
 from sfumato.cli.suppress_table import table
 from sfumato.errors import DataError
 
@@ -58,7 +59,7 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     of: Of = "",
     holding: Holding = "",
     weight: Weight = "",
-    minimum: Minimum = FEWEST,
+    minimum: Fewest = None,
     p: P = "",
     dominance: Dominance = None,
     waived: Waived = "",
@@ -75,7 +76,7 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     asked = CellFiles(files, by, value, flag, hidden, hierarchy, total, known)
     if data is None:
         refuse_without_records(
-            of=of, holding=holding, weight=weight, minimum=minimum != FEWEST, p=p, dominance=dominance, waived=waived,
+            of=of, holding=holding, weight=weight, minimum=minimum is not None, p=p, dominance=dominance, waived=waived,
             safe=safe,
         )  # fmt: skip
     elif within:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.cell_files import named_values
-from sfumato.cli.suppress_rules import rules_of
+from sfumato.cli.suppress_rules import FEWEST, rules_of
 from sfumato.errors import DataError, nearest
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ Records = Annotated[
     typer.Option(
         "--data", help="The records behind the table, CSV or Parquet: audit against everybody who is in them."
     ),
+]
+Fewest = Annotated[
+    int | None, typer.Option("--minimum", help="With --data: the fewest contributors of a safe cell; 3 unless told.")
 ]
 Of = Annotated[str, typer.Option("--of", help="With --data: the column of a record's value; else as --value.")]
 Holding = Annotated[
@@ -73,20 +76,20 @@ class RecordFile:
 
 
 def rules_by(
-    linked: "LinkedTables", minimum: int, p: str, dominance: list[str] | None, safe: list[str] | None
+    linked: "LinkedTables", minimum: int | None, p: str, dominance: list[str] | None, safe: list[str] | None
 ) -> "PrimaryRules":
     """The rules, and the codes that stand for no answer, each of a classification of the table."""
-    codes = named_values(safe, "--safe")
-    for name in codes:
+    codes = [(name, code) for one in safe or [] for name, code in named_values([one], "--safe").items()]
+    for name, code in codes:
         if name not in linked.attributes:
             raise DataError(
                 f"--safe is of '{name}', by which no cell is classified; {nearest(name, linked.attributes)}"
             )
         known = linked.codes[linked.attributes.index(name)]
-        if codes[name] not in known:
-            told = nearest(codes[name], [code for code in known if code])
-            raise DataError(f"--safe names '{codes[name]}' of '{name}', a code of no cell; {told}")
-    rules = rules_of(minimum, p, dominance, tuple(codes.items()))
+        if code not in known:
+            told = nearest(code, [one for one in known if one])
+            raise DataError(f"--safe names '{code}' of '{name}', a code of no cell; {told}")
+    rules = rules_of(FEWEST if minimum is None else minimum, p, dominance, tuple(codes))
     if not rules.any:
         raise DataError(
             "No cell could break a rule: with --minimum 1 nobody is too few. Give --minimum 3, --p 0.1 or "

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -96,6 +96,11 @@ class LinkedTables:
         place = self.attributes.index(name)
         return [self.codes[place][number] for number in self.keys[:, place]]
 
+    def above(self, name: str) -> dict[str, tuple[str, ...]]:
+        """Each code of an attribute, of whichever table, with every code that it is a part of in any of them."""
+        own = [one for table in self.tables for one in table if one.name == name]
+        return reduce(Nesting.also, own).above
+
     def branches(self, place: int) -> Integers:
         """Of every cell the number of the topmost code, below the whole, that its code of an attribute is a part of.
 
@@ -103,10 +108,7 @@ class LinkedTables:
         >>> LinkedTables.of([[trade]]).branches(0).tolist()  # of the whole, a, a1 and b
         [0, 1, 1, 3]
         """
-        codes, name = self.codes[place], self.attributes[place]
-        above: dict[str, tuple[str, ...]] = {WHOLE: (WHOLE,)}
-        for nesting in (one for table in self.tables for one in table if one.name == name):
-            above = nesting.above | above
+        codes, above = self.codes[place], {WHOLE: (WHOLE,)} | self.above(self.attributes[place])
         tops = [[up for up in above[code] if up != WHOLE] for code in codes]
         numbers = np.array([codes.index(top[-1]) if top else 0 for top in tops], dtype=np.int64)
         return numbers[self.keys[:, place]]

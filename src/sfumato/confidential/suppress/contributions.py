@@ -233,12 +233,14 @@ def _of_table(
         if nesting.name not in codes:
             raise DataError(f"The rows have no codes of '{nesting.name}', which classifies their cells; give them.")
         seen, which = np.unique(np.asarray(codes[nesting.name], dtype=str), return_inverse=True)
-        unknown = [code for code in seen.tolist() if code not in nesting.above]
+        up, told = linked.above(nesting.name), set(nesting.codes)
+        named = [[one for one in up.get(code, ()) if one in told] for code in seen.tolist()]
+        unknown = named.count([])
         if unknown:
             raise DataError(
-                f"The data have {how_many(len(unknown), 'code')} of '{nesting.name}' that its hierarchy lacks: list it."
+                f"The data have {how_many(unknown, 'code')} of '{nesting.name}' that its hierarchy lacks: list it."
             )
-        above = [linked.numbers(nesting.name, nesting.above[code]) for code in seen.tolist()]
+        above = [linked.numbers(nesting.name, ups) for ups in named]
         lengths, every = np.array([len(one) for one in above]), np.concatenate(above)
         starts, of_row = np.cumsum(lengths) - lengths, which[rows]
         times = lengths[of_row]

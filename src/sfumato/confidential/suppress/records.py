@@ -9,7 +9,7 @@ from sfumato.confidential.suppress.primary import PrimaryRules, needs
 from sfumato.confidential.suppress.protection import Prior, Protection
 from sfumato.confidential.suppress.secondary import Progress
 from sfumato.errors import DataError, how_many
-from sfumato.suppression import Disclosure, LinkedTables, Published
+from sfumato.suppression import Disclosure, LinkedTables, Nesting, Published
 
 
 def decide_by_records(
@@ -31,14 +31,8 @@ def decide_by_records(
 def refuse_unplaced(linked: LinkedTables, codes: Mapping[str, Sequence[str]]) -> None:
     """Records that are in no finest cell of a table would be in none of its sums, or in some and not in others."""
     for table in linked.tables:
-        for nesting in table:
-            unknown = sorted(set(codes[nesting.name]) - set(nesting.leaves))
-            if unknown:
-                raise DataError(
-                    f"The records have {how_many(len(unknown), 'code')} of '{nesting.name}' that the table does not "
-                    f"have among its finest ones, the first '{unknown[0]}'; give them the codes of the table."
-                )
-        at = linked.places({nesting.name: codes[nesting.name] for nesting in table})
+        finest = {nesting.name: _finest(linked, nesting, codes[nesting.name]) for nesting in table}
+        at = linked.places(finest)
         if np.any(at < 0):
             first = int(np.flatnonzero(at < 0)[0])
             cell = ", ".join(f"{nesting.name} {codes[nesting.name][first]}" for nesting in table)
@@ -46,6 +40,20 @@ def refuse_unplaced(linked: LinkedTables, codes: Mapping[str, Sequence[str]]) ->
                 f"{how_many(int((at < 0).sum()), 'record', 'is', 'are')} in a cell that the table does not have, the "
                 f"first in {cell}; a cell that is left out holds nobody, so add it, with its flag if it is suppressed."
             )
+
+
+def _finest(linked: LinkedTables, nesting: Nesting, codes: Sequence[str]) -> list[str]:
+    """The finest code of a table that each record has, or that its code is a part of by another table."""
+    above, leaves = linked.above(nesting.name), set(nesting.leaves)
+    found = {code: next((up for up in above.get(code, ()) if up in leaves), None) for code in set(codes)}
+    unknown = sorted(code for code, leaf in found.items() if leaf is None)
+    if unknown:
+        raise DataError(
+            f"The records have {how_many(len(unknown), 'code')} of '{nesting.name}' that no table has among its finest, "
+            f"the first '{unknown[0]}', nor is a part of one by the tables; give records the finest codes that are "
+            "published."
+        )
+    return [str(found[code]) for code in codes]
 
 
 def _refuse_other(published: Published, cells: Contributions) -> None:
