@@ -107,7 +107,7 @@ def test_weights_make_a_total_and_not_what_a_holding_knows(audited):
         (
             (),
             FIRMS | {"9": {"n": 5}},
-            "1 code of 'A' that no table has among its finest, the first '9'",
+            "1 code of 'A' that a table does not have among its finest, the first '9'",
         ),
         ((), FIRMS | {"1": {"": 30}}, "A record has no 'FIRM'"),
         (("--waived", "ff"), FIRMS, "--waived names 'ff', to whom no record belongs"),
