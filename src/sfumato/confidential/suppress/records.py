@@ -49,8 +49,9 @@ def _finest(linked: LinkedTables, nesting: Nesting, codes: Sequence[str]) -> lis
     unknown = sorted(code for code, leaf in found.items() if leaf is None)
     if unknown:
         raise DataError(
-            f"The records have {how_many(len(unknown), 'code')} of '{nesting.name}' that a table does not have among its "
-            f"finest, the first '{unknown[0]}', nor is it a part of one; give records the finest codes that are published."
+            f"The records have {how_many(len(unknown), 'code')} of '{nesting.name}' that a table does not have among "
+            f"its finest, the first '{unknown[0]}', nor is it a part of one; give records the finest codes that are "
+            "published."
         )
     return [str(found[code]) for code in codes]
 
