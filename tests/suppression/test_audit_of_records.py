@@ -2,6 +2,8 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -225,3 +227,24 @@ def test_records_of_the_finest_table_are_in_a_coarser_one_too(tmp_path):
 
 def test_several_codes_may_stand_for_no_answer(audited):
     assert found(audited({"3", "4"}, "--safe", "A=1", "--safe", "A=2")) == []
+
+
+def test_a_holding_that_is_no_number_in_parquet_is_nobody(tmp_path):
+    table, data = published(tmp_path / "table.csv", {"1", "2", "3"}), tmp_path / "records.parquet"
+    rows = [(code, jobs) for code, some in FIRMS.items() for jobs in some.values()]
+    named = [float("nan"), *map(float, range(1, len(rows)))]
+    columns = {"A": [code for code, _ in rows], "JOBS": [jobs for _, jobs in rows], "FIRM": named}
+    pq.write_table(pa.table(columns), data)
+    words = ("--by", "A", "--value", "JOBS", "--data", data, "--holding", "FIRM")
+    done = CliRunner().invoke(app, ["suppress", "audit", str(table), *map(str, words)])
+    assert "A record has no 'FIRM'" in str(done.exception)
+
+
+def test_what_is_known_beforehand_must_hold_of_the_records(tmp_path):
+    """It is said that 2 is between 40 and 50, and the records of it add up to 28."""
+    lines = ["A,JOBS,LOW,HIGH", "1,,0,99", "2,,40,50", "3,,0,99", "4,60,,", "Total,145,,"]
+    table, data = tmp_path / "table.csv", records(tmp_path / "records.csv")
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    words = ("--by", "A", "--value", "JOBS", "--known", "LOW,HIGH", "--data", data)
+    done = CliRunner().invoke(app, ["suppress", "audit", str(table), *map(str, words)])
+    assert "1 suppressed cell is not within what everybody is said to know of it, the first A 2" in str(done.exception)

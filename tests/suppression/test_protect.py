@@ -425,3 +425,12 @@ def test_what_holds_contributions_prints_none(linked):
     assert repr(cells) == "<Contributions: confidential>"
     with pytest.raises(TypeError, match="cannot be pickled"):
         cells.__reduce_ex__(2)
+
+
+def test_what_a_holding_adds_to_one_cell_of_a_union_and_takes_from_another_adds_nothing_to_it(linked):
+    codes = {"trade": list("aabb"), "place": list("wwww")}
+    cells = Contributions.of(linked, codes, [60, 50, -50, 40], holdings=list("fggh"))
+    union = tuple(linked.find({"trade": trade, "place": "w"}) for trade in "ab")
+    joined = cells.joined([union])
+    assert (joined.totals.tolist(), joined.sizes.tolist()) == ([100.0], [100.0])
+    assert joined.top[0].tolist() == [60.0]

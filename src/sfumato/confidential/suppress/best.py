@@ -21,8 +21,8 @@ GUIDE = 0.02
 """What of its cost a cell keeps that the relaxation takes whole."""
 TURNS = 6
 """How often a pattern is searched again among its own cells, where a bound is asked for."""
-PRUNED = 2
-"""How many patterns are, the cheapest first."""
+PRUNED, EXCHANGED = 2, (4, 1)
+"""How many patterns are, the cheapest first; and in how many cells are then exchanged, of small tables and of large."""
 SMALL = 2_000
 """Up to how many cells the bound is sharpened in whole cells."""
 ROUNDS, NODES, LAST_NODES = (8, 60), (500, 200), (500, 1_000)
@@ -85,11 +85,13 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
         if _reached(bound, looking.cost(tried[0])):
             break
         relaxation.inside = tried[0].search.suppressed.astype(np.float64)
-    cheapest = min(map(looking.pruned, tried[:PRUNED]), key=looking.cost)
+    many = EXCHANGED[_large(task)]
+    cheapest, *others = sorted(map(looking.pruned, tried[: max(PRUNED, many)]), key=looking.cost)
     told = relaxation.complete
     if not _reached(bound, looking.cost(cheapest)):
-        cheapest = looking.exchanged(cheapest, best.exchanges, relaxation.cuts)
-        cheapest, bound = _nearby(looking, cheapest, relaxation, bound)
+        starts = [cheapest, *others][:many]
+        starts = [looking.exchanged(one, best.exchanges, relaxation.cuts) for one in starts]
+        cheapest, bound = _nearby(looking, min(starts, key=looking.cost), relaxation, bound)
     found = looking.cleaned(cheapest, best.clean, relaxation.cuts)
     work = replace(
         found.work, programs=looking.programs + relaxation.programs, bounded=told or _reached(bound, found.cost)
