@@ -48,7 +48,7 @@ def test_whoever_is_alone_in_one_of_two_missing_cells_knows_the_other(audited, t
     """Of 1 and 2 the sum, 58, is known, so that f, who knows its 30, knows the 28 of g; with 3 missing nobody does."""
     two = audited({"1", "2"})
     assert two.exit_code == 1
-    assert {cell for cell, _, _ in found(two)} == {"A 1", "A 2"}
+    assert {cell for cell, _, _ in found(two)} == {"A 1", "A 2", "A 1 with A 2"}
     assert all(kind == "too certain" and attacker != "anybody" for _, kind, attacker in found(two))
     outsider = CliRunner().invoke(
         app, ["suppress", "audit", str(tmp_path / "table.csv"), "--by", "A", "--value", "JOBS"]
@@ -56,7 +56,8 @@ def test_whoever_is_alone_in_one_of_two_missing_cells_knows_the_other(audited, t
     assert outsider.exit_code == 0  # the table alone does not tell
     three = audited({"1", "2", "3"})
     assert (three.exit_code, found(three)) == (0, [])
-    assert json.loads(three.stdout)["contributors"] == 8
+    told = json.loads(three.stdout)
+    assert (told["contributors"], told["suppressed"], told["sensitive"]) == (8, 3, 2)
 
 
 def test_a_published_cell_that_breaks_a_rule_is_found_and_one_that_anybody_works_out_too(audited):
@@ -142,6 +143,33 @@ def test_a_record_in_a_cell_that_the_table_leaves_out_is_refused(tmp_path):
         app, ["suppress", "audit", str(table), "--by", "A,B", "--value", "JOBS", "--data", str(data)]
     )
     assert "1 record is in a cell that the table does not have, the first in A a, B y" in str(done.exception)
+
+
+def test_who_knows_a_small_part_of_a_dominated_cell_is_asked_no_less_than_others(audited):
+    """c, alone in 2, knows 1 to be 100, and so that a and b are 95: 5.6 short of what makes these 90% of it."""
+    firms = {"1": {"a": 50, "b": 45, "c": 5}, "2": {"c": 20}}
+    rules = ("--minimum", "1", "--dominance", "2,0.9")
+    assert found(audited({"1", "2"}, *rules, firms=firms)) == [("A 1", "too certain", "who is alone in another cell")]
+    unsure = firms | {"2": {"c": 20, "d": 20}}
+    assert found(audited({"1", "2"}, *rules, firms=unsure)) == []
+
+
+def test_a_part_of_a_cell_says_nothing_of_the_cell_where_others_may_have_losses(audited):
+    """Of 1 and 2 the sum, 10, is known. b, with 1 in 1, and c, with 7 in 2, know no end of either cell."""
+    firms = {"1": {"a": -5, "b": 1}, "2": {"c": 7, "d": 7}}
+    assert found(audited({"1", "2"}, "--negative", firms=firms)) == []
+
+
+def test_downwards_a_cell_need_be_no_more_uncertain_to_a_holding_than_its_part_leaves(tmp_path):
+    """a knows that b, who adds 1 to x, n, adds from 0 to 31: 30 and more of the 62 in s are its own."""
+    cells = "Total,Total,133|Total,n,71|Total,s,62|x,Total,71|x,n,|x,s,|y,Total,62|y,n,|y,s,"
+    (tmp_path / "table.csv").write_text("\n".join(["A,B,JOBS", *cells.split("|")]) + "\n", encoding="utf-8")
+    rows = "x,n,a,40|x,n,b,1|x,s,e,10|x,s,f,10|x,s,g,10|y,n,h,10|y,n,i,10|y,n,j,10|y,s,a,30|y,s,c,1|y,s,d,1"
+    (tmp_path / "records.csv").write_text("\n".join(["A,B,FIRM,JOBS", *rows.split("|")]) + "\n", encoding="utf-8")
+    words = ["--by", "A,B", "--value", "JOBS", "--data", str(tmp_path / "records.csv"), "--holding", "FIRM", "--json"]
+    asked = ["suppress", "audit", str(tmp_path / "table.csv"), *words]
+    assert found(CliRunner().invoke(app, asked)) == []
+    assert found(CliRunner().invoke(app, [*asked, "--waived", "a"])) == []
 
 
 def test_what_one_holding_gains_and_loses_in_a_cell_hides_nobody_in_it(audited):

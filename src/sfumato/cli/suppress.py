@@ -13,6 +13,8 @@ from sfumato.cli.suppress_records import (
     Fewest,
     Holding,
     Of,
+    OfDominance,
+    OfP,
     RecordFile,
     Records,
     Safe,
@@ -21,13 +23,12 @@ from sfumato.cli.suppress_records import (
     refuse_without_records,
     rules_by,
 )
-from sfumato.cli.suppress_rules import Dominance, P
 from sfumato.cli.suppress_table import table
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
-    from sfumato.confidential.suppress import Contributions, PrimaryRules
-    from sfumato.suppression import Disclosure, LinkedTables, Published, SuppressionAudit
+    from sfumato.confidential.suppress import Contributions, PrimaryRules, RecordsDecision
+    from sfumato.suppression import Published, SuppressionAudit
     from sfumato.suppression.formats.table_file import TableFile
 
 
@@ -60,8 +61,8 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     holding: Holding = "",
     weight: Weight = "",
     minimum: Fewest = None,
-    p: P = "",
-    dominance: Dominance = None,
+    p: OfP = "",
+    dominance: OfDominance = None,
     waived: Waived = "",
     safe: Safe = None,
     show: Annotated[int, typer.Option("--show", help="How many cells are printed.")] = 20,
@@ -91,7 +92,7 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
         return
     rules = rules_by(read.linked, minimum, p, dominance, safe)
     cells = RecordFile(data, of or value, holding, weight, waived).contributions(read.linked)
-    _say_decision(read.linked, cells, _decided(published, cells, rules), show, json)
+    _say_decision(read, cells, _decided(published, cells, rules), show, json)
 
 
 def _attacked(published: "Published", within: float) -> "SuppressionAudit":
@@ -102,7 +103,7 @@ def _attacked(published: "Published", within: float) -> "SuppressionAudit":
         return attack(published, within=within, progress=bar.within)
 
 
-def _decided(published: "Published", cells: "Contributions", rules: "PrimaryRules") -> "tuple[Disclosure, ...]":
+def _decided(published: "Published", cells: "Contributions", rules: "PrimaryRules") -> "RecordsDecision":
     from sfumato.confidential.suppress import decide_by_records
 
     with progress(("audit",)) as bar:
@@ -111,18 +112,26 @@ def _decided(published: "Published", cells: "Contributions", rules: "PrimaryRule
 
 
 def _say_decision(
-    linked: "LinkedTables", cells: "Contributions", found: "tuple[Disclosure, ...]", show: int, json: bool
+    read: "TableFile", cells: "Contributions", decision: "RecordsDecision", show: int, json: bool
 ) -> None:
     from sfumato.suppression import CONFIDENTIAL
 
-    told = {"cells": linked.size, "contributors": cells.contributors, "findings": len(found), "safe": not found}
-    rows = [(linked.words(one.cell), WORDS[one.kind], one.attacker) for one in found[:show]]
+    found = decision.disclosures
+    told = {
+        "cells": read.linked.size,
+        "suppressed": int(read.suppressed.sum()),
+        "contributors": cells.contributors,
+        "sensitive": decision.sensitive,
+        "findings": len(found),
+        "safe": not found,
+    }
+    rows = [(one.words(read.linked), WORDS[one.kind], one.attacker) for one in found[:show]]
     if json:
         wrong = [dict(zip(("cell", "kind", "attacker"), row, strict=True)) for row in rows]
         say_json(told | {"found": wrong, "confidential": CONFIDENTIAL})
     else:
         say("\n".join([CONFIDENTIAL, *(f"{name}: {_plainly(count)}" for name, count in told.items()), ""]))
-        say(columns(["cell", "is", "to"], rows))
+        say(columns(["cell", "is", "to"], rows) if rows else "Nobody can work out more than the rules allow.")
     if found:
         raise typer.Exit(1)
 

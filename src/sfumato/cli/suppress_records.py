@@ -29,6 +29,11 @@ Of = Annotated[str, typer.Option("--of", help="With --data: the column of a reco
 Holding = Annotated[
     str, typer.Option(help="With --data: the column that names who a record belongs to; else each is its own.")
 ]
+OfP = Annotated[str, typer.Option("--p", help="With --data: the p% rule: 0.1 for 10%.")]
+OfDominance = Annotated[
+    list[str] | None,
+    typer.Option("--dominance", help="With --data: N,K: the N largest hold no more than K: 1,0.85; repeats."),
+]
 Weight = Annotated[str, typer.Option(help="With --data: the column of weights.")]
 Waived = Annotated[str, typer.Option(help="With --data: holdings that have agreed: F007,F012.")]
 Safe = Annotated[

@@ -1,13 +1,13 @@
 """The attacker's audit: what anybody can work out of the suppressed cells of published tables."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.suppression.clusters import clusters
-from sfumato.suppression.equations import Flags, Floats
+from sfumato.suppression.equations import Flags, Floats, Integers
 from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.polytope import Polytope
 from sfumato.suppression.published import Published
@@ -18,12 +18,22 @@ EXACT, NARROW, SHORT = "exact", "narrow", "short"
 
 @dataclass(frozen=True)
 class Disclosure:
-    """A suppressed cell that is not protected, and against whom."""
+    """A suppressed cell, or several whose sum is, that is not protected, and against whom."""
 
     cell: int
     kind: str
     """exact: it is known; narrow: it is known to within the share asked about; short: it misses what it needs."""
     attacker: str = "anybody"
+    others: tuple[int, ...] = ()
+    """Further cells, where it is the sum of several that is known."""
+
+    def at(self, place: Integers) -> "Disclosure":
+        """The same of cells that stand elsewhere in another table."""
+        return replace(self, cell=int(place[self.cell]), others=tuple(int(place[cell]) for cell in self.others))
+
+    def words(self, linked: LinkedTables) -> str:
+        """The cell or cells that are known."""
+        return " with ".join(map(linked.words, (self.cell, *self.others)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ be uncertain at once; a program is solved only for what none has shown yet.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def decide(
         found += _Decision(cluster, small, asked).disclosures()
         done += cluster.size
         progress("auditing", done, total)
-    return tuple(replace(one, cell=int(first[one.cell])) for one in found)
+    return tuple(one.at(first) for one in found)
 
 
 def _merged(published: Published, required: Required) -> tuple[Published, Required, Integers]:
@@ -85,10 +85,11 @@ class _Decision:
         self.place[self.cells] = np.arange(cluster.size)
         self.down, self.up = truth - published.low[self.cells], published.high[self.cells] - truth
         # Down to 0 a cell may be known not to go further; whoever knows it to be more than that knows too much of it.
-        floor = truth - np.minimum(published.low[self.cells], 0)
-        self.needs = np.stack([required.upper[self.cells], np.minimum(required.lower[self.cells], floor)])
+        lowest = truth - np.minimum(published.low[self.cells], 0)
+        self.needs = np.stack([required.upper[self.cells], np.minimum(required.lower[self.cells], lowest)])
         self.unions = [one for one in required.unions if all(self.place[cell] >= 0 for cell in one[0])]
-        self.truth = truth
+        # Where others may have losses, a part of a cell says nothing of how little the cell may be.
+        self.floor = np.where(self.down > truth, np.inf, truth)
         self.program, self.width = Program(_rises_and_falls(cluster), 2 * cluster.size, afresh=True), cluster.size
         self.scale = 0.0
         self.moves: dict[tuple[int, int], list[_Move]] = {}
@@ -109,7 +110,7 @@ class _Decision:
             self.at = self.place[self.insiders.cells[entries]]
             self.alone = self.insiders.alone[entries]
             own = np.maximum(self.insiders.amounts[entries], 0)
-            self.below = np.where(self.alone, 0.0, np.maximum(self.truth[self.at] - own, 0))
+            self.below = np.where(self.alone, 0.0, np.maximum(self.floor[self.at] - own, 0))
 
     def disclosures(self) -> list[Disclosure]:
         """The cells that are too certain, each told once for each kind of attacker."""
@@ -121,7 +122,7 @@ class _Decision:
         for members, up, down in self.unions:
             places = self.place[list(members)]
             if any(need > 0 and self._change(places, way, need, None) is None for way, need in enumerate((up, down))):
-                found.append(Disclosure(members[0], SHORT, UNION))
+                found.append(Disclosure(members[0], SHORT, UNION, members[1:]))
         return list(dict.fromkeys(found))
 
     def _too_certain(self, way: int, cell: int) -> str:
@@ -137,7 +138,8 @@ class _Decision:
 
     def _insider(self, insiders: Insiders, way: int, cell: int) -> str:
         """What contributor knows too much of one side of a cell."""
-        wanted = np.clip(insiders.need(int(self.cells[cell]), self.who), 0, self.needs[way, cell])
+        need, floor = float(self.needs[way, cell]), float(self.floor[cell])
+        wanted = insiders.asked(int(self.cells[cell]), way, self.who, need, floor)
         for move in reversed(self.moves.get((way, cell), [])):
             wanted[move.each * move.size(cell) >= wanted * ENOUGH] = 0
             if not wanted.any():

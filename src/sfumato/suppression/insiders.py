@@ -10,7 +10,7 @@ from sfumato.suppression.equations import Flags, Floats, Integers
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Insiders:
-    """Who knows which part of which cells: each holding knows its own, so a cell is no less than that.
+    """Who knows which part of which cells: each holding knows its own, so a cell of no losses is no less than that.
 
     One who is alone in a cell knows the cell. The entries stand in the order of cells, then of holdings.
     """
@@ -28,7 +28,7 @@ class Insiders:
     upper: Floats
     """How far each cell must be uncertain to its second largest holding."""
     others: Floats
-    """How far to those who are not in it, by rules that ask no less of them: too few holdings, or dominance."""
+    """How far to all but its two largest, by rules that ask no less of these: too few holdings, or dominance."""
 
     def __repr__(self) -> str:
         return f"<Insiders of {len(self.sizes):,} cells: confidential>"
@@ -65,21 +65,37 @@ class Insiders:
         order, named = self._by_holding
         return np.sort(order[slice(*np.searchsorted(named, [holding, holding + 1]))])
 
+    def asked(self, cell: int, way: int, holdings: Integers, most: float, floor: float) -> Floats:
+        """How far a cell must be uncertain one way to each of some holdings: no farther than `most`, 0 for nothing.
+
+        Downwards, way 1, as far as it may fall to who knows its own part: from `floor`, inf where losses may be.
+        """
+        need = np.clip(self.need(cell, holdings), 0, most)
+        return need if way == 0 else np.minimum(need, np.maximum(floor - self._own(cell, holdings)[0], 0))
+
     def need(self, cell: int, holdings: Integers) -> Floats:
         """How far a cell must be uncertain to each of some holdings; 0 or less where nothing is asked.
 
         Holding h, who adds x_h, must not know the largest, X1, to within what the second, who adds X2, must not: it is
-        short of what the second knows by X2 - x_h. The largest itself must not know the second. Who is not in a cell of
-        few holdings, or in a dominated one, must not know it as nobody must.
+        short of what the second knows by X2 - x_h. The largest itself must not know the second. Who is not among the
+        two largest of a cell of few holdings, or of a dominated one, must not know it as nobody must: whoever is in it
+        knows more than others do.
         """
-        at = slice(int(self.starts[cell]), int(self.starts[cell + 1]))
         top, second = float(self.first[cell]), float(self.second[cell])
-        own, inside, mine = np.zeros(len(holdings)), np.zeros(len(holdings), dtype=bool), self.holdings[at]
-        if len(mine):
-            place = np.minimum(np.searchsorted(mine, holdings), len(mine) - 1)
-            inside = mine[place] == holdings
-            own = np.where(inside, np.abs(self.amounts[at])[place], 0.0)
+        amounts, inside = self._own(cell, holdings)
+        own = np.abs(amounts)
         rest = float(self.sizes[cell]) - top - second
         to_largest = (self.upper[cell] + rest) * second / top - rest if 0 < top < np.inf else 0.0
         lessened = np.where(inside & (own >= top * (1 - 1e-9)), to_largest, self.upper[cell] - second + own)
-        return np.where(inside, lessened, np.maximum(lessened, self.others[cell]))
+        leading = inside & (own >= second * (1 - 1e-9))
+        return np.where(leading, lessened, np.maximum(lessened, self.others[cell]))
+
+    def _own(self, cell: int, holdings: Integers) -> tuple[Floats, Flags]:
+        """What each of some holdings adds to a cell, and whether it is in it."""
+        at = slice(int(self.starts[cell]), int(self.starts[cell + 1]))
+        mine = self.holdings[at]
+        if not len(mine):
+            return np.zeros(len(holdings)), np.zeros(len(holdings), dtype=bool)
+        place = np.minimum(np.searchsorted(mine, holdings), len(mine) - 1)
+        inside = mine[place] == holdings
+        return np.where(inside, self.amounts[at][place], 0.0), inside

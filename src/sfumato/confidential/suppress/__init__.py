@@ -6,7 +6,7 @@ from sfumato.confidential.suppress.pattern import Pattern, Work
 from sfumato.confidential.suppress.primary import Needs, PrimaryRules, needs
 from sfumato.confidential.suppress.protect import protect
 from sfumato.confidential.suppress.protection import Prior
-from sfumato.confidential.suppress.records import decide_by_records, refuse_unplaced
+from sfumato.confidential.suppress.records import RecordsDecision, decide_by_records, refuse_unplaced
 from sfumato.confidential.suppress.together import protect_together
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Pattern",
     "PrimaryRules",
     "Prior",
+    "RecordsDecision",
     "Work",
     "decide_by_records",
     "needs",

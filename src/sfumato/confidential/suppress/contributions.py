@@ -174,10 +174,16 @@ def _checked(values: Sequence[float] | Floats, weights: Sequence[float] | Floats
     """Values and weights that suppression can do with."""
     value = np.asarray(values, dtype=np.float64)
     weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=np.float64)
+    for name, column in (("value", value), ("weight", weight)):
+        if not np.all(np.isfinite(column)):
+            row = int(np.flatnonzero(~np.isfinite(column))[0]) + 1
+            raise DataError(f"Row {row:,} has no {name} that is a number; suppression needs that of every row.")
     if not np.all(weight >= 1):
-        raise DataError("A weight is below 1; in suppression a row stands for itself and others, so weigh from 1 on.")
-    if not np.all(np.isfinite(value) & np.isfinite(weight)):
-        raise DataError("A value or weight is missing or not a number; suppression needs those of every row.")
+        row = int(np.flatnonzero(weight < 1)[0]) + 1
+        raise DataError(
+            f"The weight of row {row:,} is below 1; in suppression a row stands for itself and others, so weigh from 1 "
+            "on."
+        )
     return value, weight
 
 

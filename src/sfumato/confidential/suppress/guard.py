@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -50,6 +51,11 @@ class Task:
     """Cells that must be published."""
     insiders: Insiders | None = None
 
+    @cached_property
+    def floor(self) -> Floats:
+        """From where a cell may fall to who knows a part of it: its total, without end where there may be losses."""
+        return np.where(self.down > self.totals, np.inf, self.totals)
+
     def sides(self) -> list[Need]:
         """Every cell and direction with a need, the largest first."""
         found = [
@@ -81,7 +87,7 @@ class Guard:
             return None
         entries, told = self.task.insiders.of(holding), self.task.insiders
         cells, alone = told.cells[entries], told.alone[entries]
-        below = np.maximum(self.task.totals[cells] - np.maximum(told.amounts[entries], 0), 0)
+        below = np.maximum(self.task.floor[cells] - np.maximum(told.amounts[entries], 0), 0)
         up = np.where(alone, 0.0, self.task.up[cells])
         return Own(cells, up, np.where(alone, 0.0, np.minimum(self.task.down[cells], below)))
 
@@ -124,8 +130,7 @@ class Guard:
     def _solved(self, side: Need, holding: int, solver: Solver, found: Callable[[Witness], None]) -> int | None:
         need = side.need
         if holding != EVERYBODY and self.task.insiders is not None:
-            need = float(self.task.insiders.need(side.members[0], np.array([holding]))[0])
-            need = min(need, side.need)
+            need = float(self._asked(self.task.insiders, side, np.array([holding]))[0])
             self.asked.append((Need(side.members, side.way, need), holding))
         change = solver.change(Need(side.members, side.way, need), self.own(holding))
         if change is None:
@@ -134,6 +139,11 @@ class Guard:
         self.witnesses.add(witness)
         found(witness)
         return len(self.witnesses.found) - 1
+
+    def _asked(self, insiders: Insiders, side: Need, holdings: Integers) -> Floats:
+        """How far the one cell of a side must be uncertain to each of some holdings."""
+        (cell,) = side.members
+        return insiders.asked(cell, side.way, holdings, side.need, float(self.task.floor[cell]))
 
     def _exposed(self, side: Need, number: int, among: set[int] | None = None) -> set[int]:
         """Of some holdings, or all, those that know better than a witness says, as it changes what they know."""
@@ -145,14 +155,14 @@ class Guard:
         if among is not None:
             people = np.union1d(people, np.array(sorted(among), dtype=np.int64))
             person = np.searchsorted(people, told.holdings[entries])
-        needs = np.minimum(told.need(cell, people), side.need) * ENOUGH
+        needs = self._asked(told, side, people) * ENOUGH
         at = np.searchsorted(witness.cells, cell)
         if at >= len(witness.cells) or witness.cells[at] != cell:
             return set(people[needs > 0].tolist()) if among is None else among
         factor = side.sign * needs / witness.changes[at]
         beyond = (factor > witness.stretch * (1 + TINY)) | (-factor > witness.reverse * (1 + TINY))
         change = factor[person] * witness.changes[np.searchsorted(witness.cells, told.cells[entries])]
-        below = self.task.totals[told.cells[entries]] - np.maximum(told.amounts[entries], 0)
+        below = self.task.floor[told.cells[entries]] - np.maximum(told.amounts[entries], 0)
         slack = TINY * np.abs(needs[person])
         known = np.where(told.alone[entries], np.abs(change) > slack, -change > below + slack)
         knows = beyond | (np.bincount(person, known, len(people)) > 0)

@@ -1,6 +1,6 @@
 """Protection: what is to be protected of linked tables, as a task over fewer cells, and back again."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -154,8 +154,7 @@ class Protection:
             both.setdefault(need.members, [0.0, 0.0])[need.way] = need.need
         asked = [(members, up, down) for members, (up, down) in both.items()]
         wrong = decide(published, Required(task.totals, task.upper, task.lower, task.insiders, asked), progress)
-        cells = np.flatnonzero(self.there)[self._first]
-        return tuple(replace(one, cell=int(cells[one.cell])) for one in wrong)
+        return tuple(one.at(np.flatnonzero(self.there)[self._first]) for one in wrong)
 
     def refuse_unsafe(self, suppressed: Flags, progress: Progress) -> None:
         """A pattern that is not safe is a fault of ours and is not handed out."""

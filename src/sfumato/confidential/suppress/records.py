@@ -1,6 +1,7 @@
 """Records behind a table: whether what it keeps back is enough for everybody who is in them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,9 +13,17 @@ from sfumato.errors import DataError, how_many
 from sfumato.suppression import Disclosure, LinkedTables, Nesting, Published
 
 
+@dataclass(frozen=True)
+class RecordsDecision:
+    """How many cells of a published table break a rule, and what is told of them."""
+
+    sensitive: int
+    disclosures: tuple[Disclosure, ...]
+
+
 def decide_by_records(
     published: Published, cells: Contributions, rules: PrimaryRules, progress: Progress = lambda *_: None
-) -> tuple[Disclosure, ...]:
+) -> RecordsDecision:
     """The cells that break a rule and are less uncertain than they must be, to anybody or to who is in the records.
 
     A cell that breaks a rule and is published is one of them. What is published must be what the records add up to.
@@ -25,7 +34,7 @@ def decide_by_records(
         linked, cells, rules, needs(linked, cells, rules), Prior(published.low, published.high), "value", True,
         forced=none, before=none, also=none,
     )  # fmt: skip
-    return wanted.disclosures(published.missing, progress)
+    return RecordsDecision(int(wanted.primary.sum()), wanted.disclosures(published.missing, progress))
 
 
 def refuse_unplaced(linked: LinkedTables, codes: Mapping[str, Sequence[str]]) -> None:
