@@ -15,8 +15,10 @@ from sfumato.suppression import Flags, Floats
 
 INWARD = (0.2, 0.03)
 """How far from a choice towards one that violates no cut others are looked for, one after the other."""
-DEEP_NODES, DEEP_GAP, DEEP = 60, 0.004, 3
-"""In how large a tree, how near to its least cost, and one in how many rounds, a part is cut by itself."""
+DEEP = ((5, 0.02), (60, 0.004))
+"""In how large a tree, and how near to its least cost, a part is cut by itself; the next once a choice is safe."""
+DEEP_ROUNDS, DEEP_TURNS = 3, 4
+"""One in how many rounds is for each part, and in how many orders of the sides each of its choices is mended."""
 Violated = tuple[Asked, Cut]
 """A side, and the cut of it that a choice violates."""
 
@@ -109,18 +111,26 @@ class Relaxation:
         return []
 
     def deepen(self) -> None:
-        """Cuts of each part by itself: what it needs where all cells beyond it are suppressed that may be.
+        """Cuts of each part by itself, the costliest first, where all cells beyond it are suppressed that may be.
 
         A part has few sides and a small tree, so that its choice is safe after far fewer programs than one of all.
         """
-        parts, beyond = TableParts(self.task, self.primary, self.cuts), np.where(self.task.fixed, 0.0, 1.0)
-        for number in range(len(parts.shares)):
-            inside, tree = parts.inside(number), parts.tree(number, DEEP_NODES, DEEP_GAP)
-            sides = [asked for asked in self.every if inside[asked[0].members[0]]]
-            for _ in range(self.rounds // DEEP):
-                cuts, _ = self.mended(np.where(inside, tree.solve()[1], beyond), sides)
+        parts = TableParts(self.task, self.primary, self.cuts)
+        for number in np.argsort([-parts.tree(place, *DEEP[0]).solve()[0] for place in range(len(parts.shares))]):
+            self._deepen(parts, int(number))
+
+    def _deepen(self, parts: TableParts, number: int) -> None:
+        """Cuts of one part: a choice is mended in several orders, which takes less than the tree that finds it."""
+        inside, rounds = parts.inside(number), iter(range(self.rounds // DEEP_ROUNDS))
+        sides = [asked for asked in self.every if inside[asked[0].members[0]]]
+        tree, beyond = parts.tree(number, *DEEP[0]), np.where(self.task.fixed, 0.0, 1.0)
+        for nodes, gap in DEEP:
+            tree.grow(nodes, gap)
+            for turn in rounds:
+                chosen = np.where(inside, tree.solve()[1], beyond)
+                cuts = [cut for order in _orders(sides, turn) for cut in self.mended(chosen, order)[0]]
                 self.add(cuts, tree)
-                if not cuts or self.spent:
+                if self.spent or not cuts:
                     break
 
     def mended(self, chosen: Floats, sides: Sequence[Asked] | None = None) -> tuple[list[Cut], Flags]:
@@ -157,3 +167,11 @@ class Relaxation:
             if cut is not None and cut.short(chosen) > 1e-6:
                 new.append((side, cut))
         return new
+
+
+def _orders(sides: list[Asked], turn: int) -> Iterator[list[Asked]]:
+    """The sides as they stand, and in further orders, other ones every turn and the same in every run."""
+    yield sides
+    for order in range(1, DEEP_TURNS):
+        places = np.random.Generator(np.random.PCG64((turn, order))).permutation(len(sides))
+        yield [sides[place] for place in places.tolist()]

@@ -41,10 +41,9 @@ class Master:
 
         self.task, self.primary, self.whole = task, primary, whole
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", gap), *STRAIGHT):
+        for option, value in (("output_flag", False), ("threads", 1), *STRAIGHT):
             self._highs.setOptionValue(option, value)
-        if nodes is not None:
-            self._highs.setOptionValue("mip_max_nodes", nodes)
+        self.grow(nodes, gap)
         size, self._all = task.linked.size, np.arange(task.linked.size, dtype=np.int32)
         self._scale = float(task.cost[~primary].max(initial=1.0))
         self._low, self._high = np.where(primary, 1.0, 0.0), np.where(task.fixed & ~primary, 0.0, 1.0)
@@ -64,6 +63,12 @@ class Master:
             members = entries.members(row)
             for cell in members.tolist():
                 yield Inequality(members, np.where(members == cell, -1.0, 1.0), 0.0)
+
+    def grow(self, nodes: int | None, gap: float) -> None:
+        """How large a tree becomes from here on, and how near to its least cost."""
+        self._highs.setOptionValue("mip_rel_gap", gap)
+        if nodes is not None:
+            self._highs.setOptionValue("mip_max_nodes", nodes)
 
     def add(self, cut: Cut) -> None:
         self._add(Inequality(cut.cells, cut.weights, 1.0))
