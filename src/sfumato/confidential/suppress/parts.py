@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sfumato.confidential.suppress.covers import cover
 from sfumato.confidential.suppress.cuts import Cut
 from sfumato.confidential.suppress.guard import Task
 from sfumato.confidential.suppress.master import Inequality, Master
@@ -18,6 +19,8 @@ from sfumato.suppression import Flags, Floats, Integers
 
 GAP = 1e-4
 """What of its least cost the bound of a part may be short of, where its tree is not cut off."""
+COVERED = 10
+"""How often covers are looked for before a tree is grown."""
 
 
 class TableParts:
@@ -38,11 +41,11 @@ class TableParts:
         """The cells of the branch that a part is of; its cuts may reach beyond."""
         return np.asarray(self._branch == self._of[number], dtype=bool)
 
-    def tree(self, number: int, nodes: int | None, gap: float = GAP) -> Master:
+    def tree(self, number: int, nodes: int | None, gap: float = GAP) -> "PartTree":
         """The program of a part alone, in whole cells."""
         own = [self._rows[place] for place in np.flatnonzero(self._part == number).tolist()]
         task = replace(self._task, cost=self.shares[number])
-        return Master(task, self._primary, whole=True, nodes=nodes, gap=gap, rows=own)
+        return PartTree(task, self._primary, own, nodes, gap)
 
     def bound(self, nodes: int | None) -> tuple[float, Floats]:
         """The bound of the cuts in whole cells, and a choice of cells by the parts that pay most of each."""
@@ -52,6 +55,30 @@ class TableParts:
             bound += least
             chosen = np.where((self._most == number) & ~self._primary, here, chosen)
         return bound, chosen
+
+
+class PartTree(Master):
+    """The program of a part in whole cells, with the covers that its choice in parts of cells fails."""
+
+    def __init__(self, task: Task, primary: Flags, rows: Sequence[Inequality], nodes: int | None, gap: float) -> None:
+        super().__init__(task, primary, whole=True, nodes=nodes, gap=gap, rows=rows)
+        self._relaxed = Master(task, primary, whole=False, rows=rows)
+
+    def add(self, cut: Cut) -> None:
+        super().add(cut)
+        self._relaxed.add(cut)
+
+    def solve(self) -> tuple[float, Floats]:
+        """The least cost in whole cells, or a bound of it, once no cover is failed or they were looked for enough."""
+        for _ in range(COVERED):
+            _, chosen = self._relaxed.solve()
+            cuts = [Cut(row.cells, row.weights) for row in self.rows if row.least == 1]
+            failed = [one for one in (cover(cut, chosen) for cut in cuts) if one is not None]
+            for one in failed:
+                self.add(one)
+            if not failed:
+                break
+        return super().solve()
 
 
 def _heaviest(rows: Sequence[Inequality], branch: Integers) -> list[int]:
