@@ -33,6 +33,11 @@ class QueryEngine:
             raise QueryError(f"There is no language '{language[:20]}'; {nearest(language[:20], languages())}")
         return QueryEngine(in_language(self.release, language))
 
+    @property
+    def own(self) -> "QueryEngine":
+        """The same release in its own language."""
+        return self if self.release.own is self.release else QueryEngine(self.release.own)
+
     def __repr__(self) -> str:
         manifest = self.release.manifest
         names = ", ".join(attribute.name for attribute in self.release.attributes)

@@ -209,8 +209,13 @@ def _meant(table: SearchedTable, topics: Sequence[Topic]) -> Iterator[Find]:
 def find(releases: Iterable[QueryEngine | Path | str], asked: str, most: int = MOST) -> Finds:
     """What words may mean in some releases, each opened or given by its folder, with its number where there is one."""
     engines = [one if isinstance(one, QueryEngine) else open_folder(one) for one in releases]
-    tables = [
+    # What is said in a language lacks the names of the own one, so that these are looked through and those are told.
+    return Finder(_searched([one.own for one in engines])).told(_searched(engines)).find(asked, most)
+
+
+def _searched(engines: Sequence[QueryEngine]) -> list[SearchedTable]:
+    """Every statistic of the releases, by its place among them."""
+    return [
         SearchedTable(f"{place}~{name}", engine, name) for place, engine in enumerate(engines)
         for name in engine.statistics
     ]  # fmt: skip
-    return Finder(tables).find(asked, most)
