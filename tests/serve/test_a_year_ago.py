@@ -49,7 +49,7 @@ def test_the_page_answers_in_the_cell_and_in_words(pages):
     text = page.text.replace("\u2009", " ")
     assert "change from 2025-Q1 to 2026-Q1" in text
     assert f"In all: 240 more than in 2025-Q1; noise alone would give ± {margin(6)} at 90%: a real change." in text
-    assert "Of 6 changes shown, 6 are called real; about 0.6 would be if nothing had changed at all." in text
+    assert "Of 12 changes shown, 12 are called real; about 1.2 would be if nothing had changed at all." in text
     assert f"+80 ± {margin(2)} ● +195% ±" in text  # small ones were 20 and 21
     assert "change since a year ago" in text
 
@@ -137,11 +137,15 @@ def _told(reply, form):
     return float(number), float(reach), verdict, since
 
 
-@pytest.mark.parametrize(("more", "said"), [((0, 0), "none is"), ((0, 40), "3 are")])
-def test_how_many_changes_are_real_is_said_of_none_and_of_many(tmp_path, browse, more, said):
+@pytest.mark.parametrize(("more", "said"), [((0, 0), "none is"), ((0, 40), "4 are"), ((0, 2), "one is")])
+def test_how_many_changes_are_real_is_said_of_none_one_and_many_with_the_total(tmp_path, browse, more, said):
+    """Of 2 more in each cell every size has 4 more, within its margin, and all have 12, beyond theirs."""
+    assert 2 * 2 <= margin(2)
+    assert 6 * 2 > margin(6)
     made = [small(tmp_path / str(place), period=f"2026-Q{place + 1}", more=one) for place, one in enumerate(more)]
-    text = seen(browse(made), "/firms~number?rows=size&change=last").text
-    assert f"Of 3 changes shown, {said} called real; about 0.3 would be if nothing had changed at all." in text
+    page = seen(browse(made), "/firms~number?rows=size&change=last")
+    text = page.text
+    assert f"Of 4 changes shown, {said} called real; about 0.4 would be if nothing had changed at all." in text
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
