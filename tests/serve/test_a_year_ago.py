@@ -6,6 +6,7 @@ Noise is stated as two-sided geometric at epsilon 1 and drawn nowhere, so that e
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import openpyxl
@@ -77,6 +78,21 @@ def test_a_series_says_where_nothing_is_a_sign_of_a_change(folders):
     assert claim in table._repr_html_()
     assert sf.series(folders[:3]).compare("size").headline() is None, "changes say themselves what changed"
     assert table.shares().headline() is None, "the whole of percentages is 100% in every period"
+
+
+def test_lines_in_a_notebook_are_dashed_where_nothing_tells_a_change_as_on_the_page(folders, pages):
+    """Between quarters sizes have 14, 2, 2 and 62 more in two cells of 20 and more: two of four are within margins."""
+    assert 2 * (8 - 7) <= margin(2) < 2 * 7
+    drawn = sf.series(folders).plot("size").svg
+    page = pages.get("/firms~number/picture.svg?rows=size&view=chart&chart=line").text
+    dashed = re.compile(r'<polyline[^>]*class="[^"]*unmoved[^"]*"[^>]*points="([^"]*)"|points="([^"]*)"[^>]*unmoved')
+    for svg in (drawn, page):
+        found = [one or other for one, other in dashed.findall(svg)]
+        assert [len(points.split()) for points in found] == [3, 3, 3], "each size over three quarters"
+        assert "dashed: no sign of a change" in svg
+    assert "unmoved" not in re.sub("<style.*?</style>", "", sf.series(folders).table("size").shares().plot().svg)
+    german = sf.series([sf.open(one, language="de") for one in folders]).plot("size").svg
+    assert "gestrichelt: kein Zeichen einer Veränderung" in german
 
 
 def test_a_cell_says_the_change_and_both_numbers(pages):
