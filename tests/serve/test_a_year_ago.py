@@ -126,6 +126,18 @@ def test_the_command_line_prints_it(folders, capsys):
     assert told.count(WORDS.format(margin=margin(2))) == 3
 
 
+def test_the_command_line_prints_it_in_german(folders, capsys):
+    series_command(folders, rows="size", change=True, since="year", language="de")
+    told = re.sub(r"\s", " ", capsys.readouterr().out)
+    assert f"80 mehr als 2025-Q1; das Rauschen allein gäbe bei 90 % ± {margin(2)}: eine echte Veränderung." in told
+    assert "Insgesamt: 240 mehr als 2025-Q1" in told
+    assert "more than" not in told
+    series_command(folders[:2], sum=True, language="de")
+    told = re.sub(r"\s", " ", capsys.readouterr().out)
+    assert "Jede Veröffentlichung hat ihr eigenes Rauschen" in told
+    assert "Each release" not in told
+
+
 @pytest.mark.parametrize("form", ["csv", "json-stat2", "xlsx", "sdmx-csv"])
 def test_files_have_the_change_its_error_and_its_verdict(pages, form):
     reply = pages.get(f"{DATA}?valueCodes[size]=s&change=year&outputFormat={form}")

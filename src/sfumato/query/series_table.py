@@ -92,11 +92,8 @@ class SeriesTable(Portable):
     @property
     def note(self) -> str:
         """What the errors of a year rest on."""
-        if any(shared.any() for shared in self._in_common.values()):
-            return (
-                "Releases that were moved to noisy totals share their noise, which the errors of years count, or bound."
-            )
-        return "Each release has noise of its own, so the noise of periods adds up as if independent, which it is."
+        shared = any(one.any() for one in self._in_common.values())
+        return words(self.language)("text.shared_noise" if shared else "text.own_noise")
 
     @cached_property
     def _in_common(self) -> dict[str, Floats]:

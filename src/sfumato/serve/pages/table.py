@@ -151,7 +151,7 @@ def _said(layout: Layout, view: TableView) -> str:
     if layout.timed or not layout.sheet.product.subject.additive:
         return counted
     whole = layout.question.table([]).figure(0)
-    total = words("table.in_all", said=whole.sentence().said(words)) if isinstance(whole, Change) else ""
+    total = words("text.in_all", said=whole.sentence().said(words)) if isinstance(whole, Change) else ""
     return joined(" ", filter(None, [total, counted]))
 
 
