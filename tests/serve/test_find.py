@@ -148,7 +148,7 @@ def test_questions_of_the_first_page_are_answered_by_what_tables_say(client):
 
 
 def test_the_sketch_of_a_question_begins_with_the_rows_that_may_be_the_largest(tmp_path):
-    """Of 20,000 a share of 49% is told from one of 50%; of ten one of 40% is not, as noise moves each cell by 1 to 2."""
+    """Of 20,000 a share of 49% is told from one of 50%; of ten one of 40% is not, as noise moves cells by 1 to 2."""
     counts = {"fifty": (5000, 5000, 10_000), "next": (5000, 5200, 9800), "third": (5000, 5400, 9600), "few": (3, 3, 4)}
     rows = sf.Attribute("row", sf.Levels.of(list(counts)), label="Row")
     more = np.array([*counts.values()]) - np.arange(20, 32).reshape(4, 3)  # beside what cells have without

@@ -11,6 +11,7 @@ from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.query.engine import QueryEngine, divisors, open_folder
 from sfumato.query.estimate import Estimate
+from sfumato.query.figures import per_one
 from sfumato.query.phrases import words_of
 from sfumato.query.search_topics import SearchedTable, Topic, Topics
 from sfumato.query.wording import languages, words
@@ -59,8 +60,8 @@ class Find:
         unit = self.table.product.subject.unit
         if not self.per:
             return unit
-        one, said = self.table.engine.product(self.per).subject.one, words(self.table.engine.release.language)
-        return said("title.per", what=unit, unit=one)
+        engine = self.table.engine
+        return per_one(unit, engine.product(self.per).subject.one, engine.release.language)
 
     @property
     def label(self) -> str:

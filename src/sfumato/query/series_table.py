@@ -101,6 +101,10 @@ class SeriesTable(Portable):
         return {year: sum_shared([self.tables[place] for place in places]) for year, places in self.years.items()}
 
     @property
+    def statistic(self) -> str:
+        return self.tables[-1].statistic
+
+    @property
     def unit(self) -> str:
         return self.tables[-1].unit
 
