@@ -87,11 +87,18 @@ def test_on_a_phone_the_card_leaves_its_cell_in_sight(open_tab, scheme):
     assert tab.overflow == 0
 
 
+def test_the_name_of_a_filter_stands_in_one_line(open_tab):
+    page = open_tab(viewport={"width": 1280, "height": 800}).open(f"{SURVEY}?rows=strength&sum[occupation]=11-0000")
+    high = "document.querySelector('.chip b').getBoundingClientRect().height"
+    assert 0 < page.evaluate(high) < 30, "one line is 15 to 25 high"
+
+
 def test_a_first_table_is_light(open_tab):
-    """What a reader fetches for a first table once the letters are here: under 60 kB as it travels."""
+    """What a reader fetches for a first table once the letters are here: under 60 kB as it travels, with its heads."""
     tab = open_tab()
     sizes = {}
-    tab.page.on("requestfinished", lambda one: sizes.update({one.url: one.sizes()["responseBodySize"]}))
+    whole = ("responseBodySize", "responseHeadersSize")
+    tab.page.on("requestfinished", lambda one: sizes.update({one.url: sum(one.sizes()[part] for part in whole)}))
     tab.page.goto(f"{SURVEY}?rows=occupation&cols=strength", wait_until="networkidle")
     tab.page.evaluate("document.fonts.ready")
     letters = sum(size for url, size in sizes.items() if ".woff2" in url)

@@ -156,6 +156,7 @@ def test_the_price_of_an_excess_is_that_of_its_farther_bound():
 def test_bounds_of_other_kinds_are_said_as_they_are(of, said):
     subject = Subject("pay", "total", "Pay", "dollars", of.step)
     assert said in noted(replace(subject, value_bounds=of.value_bounds))
+    assert "Jeder Wert der Spalte „pay“ zählt" in noted(replace(subject, value_bounds=of.value_bounds), "de")
     assert not noted(subject)
 
 

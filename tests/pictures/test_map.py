@@ -382,6 +382,26 @@ def test_areas_are_called_by_their_labels_and_by_codes_only_where_a_label_has_no
         assert sorted(names) == ["North", "b"]
 
 
+def named_on(picture):
+    return [one.text for one in parsed(picture).iter(f"{SVG}text") if "map-name" in one.get("class", "")]
+
+
+@pytest.mark.parametrize("kind", ["areas", "dots"])
+def test_a_code_that_is_a_word_of_another_language_is_no_name_on_a_map(monkeypatch, kind):
+    """The map of a German page called the west `west`; squares are 120 wide, which holds about 20 letters."""
+    monkeypatch.setattr("tests.pictures.test_map.CODES", ("midwest", "TX"))
+    marks = [mark("midwest", 10, label="Mittlerer Westen mit den großen Seen"), mark("TX", 90, label="Texas " * 9)]
+    first, second = sorted(named_on(drawn(marks, kind=kind)), reverse=True)
+    assert first == "TX"
+    assert re.fullmatch(r"Mittlerer\b.*…", second)
+
+
+def test_no_dot_covers_a_name():
+    picture = parsed(drawn(ALL, kind="dots"))
+    order = [one.get("class", "").split()[0] for one in picture.iter() if one.tag in {f"{SVG}circle", f"{SVG}text"}]
+    assert order[: order.index("pic-map-name")].count("pic-map-dot") == len(ALL)
+
+
 def test_a_key_to_errors_stands_only_where_numbers_have_some():
     """The map of a suppressed table, whose numbers are true ones, explained a smear that it has not."""
     exact = drawn([mark("a", 100, low=100, high=100), mark("b", 400, low=400, high=400)], kind="dots")

@@ -6,6 +6,7 @@ Noise is stated as two-sided geometric at epsilon 1 and drawn nowhere, so that e
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import openpyxl
@@ -49,7 +50,7 @@ def test_the_page_answers_in_the_cell_and_in_words(pages):
     text = page.text.replace("\u2009", " ")
     assert "change from 2025-Q1 to 2026-Q1" in text
     assert f"In all: 240 more than in 2025-Q1; noise alone would give ± {margin(6)} at 90%: a real change." in text
-    assert "Of 6 changes shown, 6 are called real; about 0.6 would be if nothing had changed at all." in text
+    assert "Of 12 changes shown, 12 are called real; about 1.2 would be if nothing had changed at all." in text
     assert f"+80 ± {margin(2)} ● +195% ±" in text  # small ones were 20 and 21
     assert "change since a year ago" in text
 
@@ -77,6 +78,21 @@ def test_a_series_says_where_nothing_is_a_sign_of_a_change(folders):
     assert claim in table._repr_html_()
     assert sf.series(folders[:3]).compare("size").headline() is None, "changes say themselves what changed"
     assert table.shares().headline() is None, "the whole of percentages is 100% in every period"
+
+
+def test_lines_in_a_notebook_are_dashed_where_nothing_tells_a_change_as_on_the_page(folders, pages):
+    """Between quarters sizes have 14, 2, 2 and 62 more in two cells of 20 and more: two of four are within margins."""
+    assert 2 * (8 - 7) <= margin(2) < 2 * 7
+    drawn = sf.series(folders).plot("size").svg
+    page = pages.get("/firms~number/picture.svg?rows=size&view=chart&chart=line").text
+    dashed = re.compile(r'<polyline[^>]*class="[^"]*unmoved[^"]*"[^>]*points="([^"]*)"|points="([^"]*)"[^>]*unmoved')
+    for svg in (drawn, page):
+        found = [one or other for one, other in dashed.findall(svg)]
+        assert [len(points.split()) for points in found] == [3, 3, 3], "each size over three quarters"
+        assert "dashed: no sign of a change" in svg
+    assert "unmoved" not in re.sub("<style.*?</style>", "", sf.series(folders).table("size").shares().plot().svg)
+    german = sf.series([sf.open(one, language="de") for one in folders]).plot("size").svg
+    assert "gestrichelt: kein Zeichen einer Veränderung" in german
 
 
 def test_a_cell_says_the_change_and_both_numbers(pages):
@@ -110,6 +126,18 @@ def test_the_command_line_prints_it(folders, capsys):
     assert told.count(WORDS.format(margin=margin(2))) == 3
 
 
+def test_the_command_line_prints_it_in_german(folders, capsys):
+    series_command(folders, rows="size", change=True, since="year", language="de")
+    told = re.sub(r"\s", " ", capsys.readouterr().out)
+    assert f"80 mehr als 2025-Q1; das Rauschen allein gäbe bei 90 % ± {margin(2)}: eine echte Veränderung." in told
+    assert "Insgesamt: 240 mehr als 2025-Q1" in told
+    assert "more than" not in told
+    series_command(folders[:2], sum=True, language="de")
+    told = re.sub(r"\s", " ", capsys.readouterr().out)
+    assert "Jede Veröffentlichung hat ihr eigenes Rauschen" in told
+    assert "Each release" not in told
+
+
 @pytest.mark.parametrize("form", ["csv", "json-stat2", "xlsx", "sdmx-csv"])
 def test_files_have_the_change_its_error_and_its_verdict(pages, form):
     reply = pages.get(f"{DATA}?valueCodes[size]=s&change=year&outputFormat={form}")
@@ -137,11 +165,15 @@ def _told(reply, form):
     return float(number), float(reach), verdict, since
 
 
-@pytest.mark.parametrize(("more", "said"), [((0, 0), "none is"), ((0, 40), "3 are")])
-def test_how_many_changes_are_real_is_said_of_none_and_of_many(tmp_path, browse, more, said):
+@pytest.mark.parametrize(("more", "said"), [((0, 0), "none is"), ((0, 40), "4 are"), ((0, 2), "one is")])
+def test_how_many_changes_are_real_is_said_of_none_one_and_many_with_the_total(tmp_path, browse, more, said):
+    """Of 2 more in each cell every size has 4 more, within its margin, and all have 12, beyond theirs."""
+    assert margin(2) >= 2 * 2
+    assert margin(6) < 6 * 2
     made = [small(tmp_path / str(place), period=f"2026-Q{place + 1}", more=one) for place, one in enumerate(more)]
-    text = seen(browse(made), "/firms~number?rows=size&change=last").text
-    assert f"Of 3 changes shown, {said} called real; about 0.3 would be if nothing had changed at all." in text
+    page = seen(browse(made), "/firms~number?rows=size&change=last")
+    text = page.text
+    assert f"Of 4 changes shown, {said} called real; about 0.4 would be if nothing had changed at all." in text
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -201,3 +201,16 @@ def test_an_embed_of_changes_says_what_its_signs_mean_and_its_page_names_the_per
     assert re.search(r"●</span> a real change</span>.*○</span> no sign of a change</span>", page)
     title = re.search(r"<title>(.*)</title>", site.get("/jobs-survey~jobs?rows=hours&cols=sex&share=row").text)[1]
     assert re.search(r"Percentages of the row .* · 2025-Q4 · ", title), title
+
+
+def test_the_title_of_oembed_names_what_that_of_the_frame_does_and_a_withdrawal(bench, browse):
+    folder = bench.release("oembed-title")
+    asked = f"/oembed?url={quote(f'{HERE}/jobs-survey~jobs?rows=sex&sum[place]=N', safe='')}"
+    said = browse([folder]).get(asked).json()
+    framed = unescape(re.search(r'title="([^"]*)"', said["html"])[1])
+    assert framed in said["title"]
+    for named in ("2026-Q1", "by sex", "North"):
+        assert named in said["title"]
+    assert "Withdrawn" not in said["title"]
+    withdraw(folder, "One state was counted twice")
+    assert browse([folder]).get(asked).json()["title"].startswith("Withdrawn: One state was counted twice. ")

@@ -5,6 +5,7 @@ import re
 from types import SimpleNamespace
 
 import httpx
+import numpy as np
 import pytest
 from tests.query.test_finder import JOBS, STATES
 from tests.serve.small import SEXES, SIZES, seen, small
@@ -144,6 +145,17 @@ def test_questions_of_the_first_page_are_answered_by_what_tables_say(client):
     said = re.search(r'<p class="answer">(.*?) Of ', table)
     assert said is None or said[1].split(": ", 1)[-1][:20] in answer
     assert "a real change" in answer
+
+
+def test_the_sketch_of_a_question_begins_with_the_rows_that_may_be_the_largest(tmp_path):
+    """Of 20,000 a share of 49% is told from one of 50%; of ten one of 40% is not, as noise moves cells by 1 to 2."""
+    counts = {"fifty": (5000, 5000, 10_000), "next": (5000, 5200, 9800), "third": (5000, 5400, 9600), "few": (3, 3, 4)}
+    rows = sf.Attribute("row", sf.Levels.of(list(counts)), label="Row")
+    more = np.array([*counts.values()]) - np.arange(20, 32).reshape(4, 3)  # beside what cells have without
+    page = Client(httpx.ASGITransport(app=app([small(tmp_path / "one", by=(rows, TRAITS), more=more)]))).get("/").text
+    (asked,) = re.findall(r'<article class="ask">.*?largest share.*?</article>', page, re.DOTALL)
+    assert "fifty" in asked
+    assert [one for one in re.findall(r"<text[^>]*>(\w+)</text>", asked) if one in counts] == ["fifty", "few", "next"]
 
 
 def test_a_question_without_a_verdict_is_not_asked(tmp_path):

@@ -169,6 +169,16 @@ def test_the_search_finds_words_of_every_language_in_every_language(firms):
     assert "größe" in seen(firms, "/find?q=gr%C3%B6%C3%9Fe&lang=de").text.lower()
 
 
+def test_python_finds_words_of_every_language_in_every_language(spoken):
+    for name, language in product(("women", "frauen", "damen", "ladies", "number of firms"), ("en", "de")):
+        finds = [*sf.find([sf.open(spoken, language=language)], name)]
+        assert finds, f"{name} in {language}"
+        assert finds[0].table.engine.release.language == language
+    german = sf.find([sf.open(spoken, language="de")], "women by size")
+    assert [(one.label, one.variable) for one in german][:1] == [("Frauen, Größe", "size")]
+    assert [one.label for one in sf.find([sf.open(spoken, language="de")], "women")] == ["Frauen"]
+
+
 def test_codes_and_numbers_are_the_same_in_every_language(spoken):
     own = open_release(spoken)
     german = in_language(own, "de")

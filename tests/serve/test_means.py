@@ -1,10 +1,13 @@
 """Means: sums over counts with the error of both, refused where the count may be 0; the same on page and by program."""
 
+import csv
+import io
 import math
 import re
 from html import unescape
 
 import numpy as np
+import openpyxl
 import pytest
 
 from sfumato.errors import QueryError
@@ -96,6 +99,24 @@ def test_means_by_program_are_those_of_the_table(page, engine):
     values = np.take(table, order.index("estimate"), axis).ravel()
     assert values.tolist() == pytest.approx([one.value for _, one in means.items()])
     assert "per job" in str(given)
+
+
+def test_means_have_one_name_on_the_page_in_files_and_in_notebooks(page, engine, means):
+    name, title = "total pay in dollars per job", "total pay in dollars per job by sex and age"
+    data = "/api/v2/tables/jobs-survey~pay/data?valueCodes[sex]=*&valueCodes[age]=*&per=jobs"
+    shown = unescape(page.get("/jobs-survey~pay?rows=sex&cols=age&per=jobs").text)
+    assert re.search(r"<h1[^>]*>([^<]*)", shown)[1].lower().startswith(title)
+    dataset = page.get(data).json()
+    assert dataset["label"].lower() == title
+    assert dataset["extension"]["px"]["contents"].lower() == name
+    record = next(csv.DictReader(io.StringIO(page.get(f"{data}&outputFormat=csv").text)))
+    assert record["statistic"].lower() == name
+    book = openpyxl.load_workbook(io.BytesIO(page.get(f"{data}&outputFormat=xlsx").content))
+    assert book.worksheets[0]["A1"].value.lower() == title
+    assert means.title.lower() == title
+    heads = [str(engine.means("pay", "sex", per="jobs")).splitlines()[2], means._repr_html_()]
+    assert all(name in one.lower() for one in heads)
+    assert ", per" not in str(means).lower()
 
 
 @pytest.mark.parametrize("more", ["share=row", "change=last"])

@@ -522,3 +522,21 @@ def test_codes_of_a_variable_that_is_not_laid_out_change_nothing_and_the_page_sa
     assert re.findall(r"<tbody>.*?</tbody>", plain, re.DOTALL) == re.findall(r"<tbody>.*?</tbody>", told, re.DOTALL)
     laid = unescape(page.get("/jobs-survey~jobs?rows=place&cols=sex&valueCodes[sex]=female").text)
     assert "mean nothing here" not in laid
+
+
+def test_styles_and_scripts_travel_without_their_comments_and_with_all_else(page, source):
+    """A comment of several lines ends in the first line that closes it; a script has none beside code but casts."""
+    for file in sorted((source / "serve" / "static").glob("*.js")):
+        kept, inside = [], False
+        for line in file.read_text("utf-8").splitlines():
+            begins = line.strip().startswith("/*") and (line.rstrip().endswith("*/") or "*/" not in line)
+            if not (inside or begins or line.strip().startswith("//")):
+                kept.append(line)
+            inside = (inside or begins) and "*/" not in line
+        assert page.get(f"/static/{file.name}").text.splitlines() == kept, file.name
+    for file in (source / "serve" / "static").glob("*.css"):
+        own, sent = file.read_text("utf-8"), page.get(f"/static/{file.name}").text
+        assert "/*" not in sent
+        first, *others = own.split("/*")
+        code = first + "".join(one.partition("*/")[2] for one in others)
+        assert sent.split() == code.split(), file.name

@@ -51,6 +51,57 @@ def test_a_saved_query_tells_every_code_that_it_selects(page):
     assert list(part["dimension"]["place"]["category"]["index"]) == codes["place"]
 
 
+def _posted_back(page, table, presented):
+    """The data of a saved query, those of the selection that it tells, and the contents that this names."""
+    selection = {"selection": [{"variableCode": one, "valueCodes": ["*"]} for one in ("size", "sex")], **presented}
+    selection["placement"] = {"stub": ["size"], "heading": ["sex"]}
+    saved = page.ask("POST", SAVED, json={"tableId": table, "language": "en", "selection": selection})
+    assert saved.status_code == 201, saved.text
+    address = f"{SAVED}/{saved.json()['id']}"
+    asked, told = page.get(f"{address}/data").json(), page.get(f"{address}/selection").json()
+    body = {name: one for name, one in told.items() if name not in {"language", "links"}}
+    given = page.ask("POST", f"/api/v2/tables/{table}/data", json=body)
+    assert given.status_code == 200, given.text
+    contents = next(one["valueCodes"] for one in told["selection"] if one["variableCode"] == "ContentsCode")
+    assert contents == list(asked["dimension"]["ContentsCode"]["category"]["index"])
+    return asked, given.json(), contents
+
+
+@pytest.fixture(scope="module")
+def two_quarters(browse, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("quarters")
+    quarters = {"2025-Q4": 0, "2026-Q1": 40}
+    return browse([small(folder / period, period=period, more=more) for period, more in quarters.items()])
+
+
+@pytest.mark.parametrize(
+    ("presented", "contents"),
+    [
+        ({"change": "last"}, 11),
+        ({"share": "row"}, 5),
+        ({"sort": "total"}, 5),
+        ({"error": "se"}, 6),
+        ({"error": "interval95"}, 7),
+        ({"change": "last", "error": "se", "sort": "f"}, 12),
+    ],
+)
+def test_the_selection_of_a_saved_query_posted_again_gives_its_data(two_quarters, presented, contents):
+    asked, given, named = _posted_back(two_quarters, "firms~number", presented)
+    assert given == asked
+    assert len(named) == contents
+    assert asked["value"] != _posted_back(two_quarters, "firms~number", {})[0]["value"]
+
+
+def test_the_selection_of_saved_means_posted_again_gives_means(page):
+    presented = {"selection": [{"variableCode": "sex", "valueCodes": ["*"]}], "per": "jobs"}
+    saved = page.ask("POST", SAVED, json={"tableId": "jobs-survey~pay", "selection": presented}).json()["id"]
+    told = page.get(f"{SAVED}/{saved}/selection").json()
+    body = {name: one for name, one in told.items() if name not in {"language", "links"}}
+    given = page.ask("POST", "/api/v2/tables/jobs-survey~pay/data", json=body).json()
+    assert given["value"] == page.get(f"{SAVED}/{saved}/data").json()["value"]
+    assert given["value"][0] < 5000, "a mean, and not the pay of all"
+
+
 def test_metadata_of_a_part(page):
     whole = page.get(f"{TABLE}/metadata").json()
     part = page.get(f"{TABLE}/metadata?codelist[place]=jobs-survey~place~level0").json()

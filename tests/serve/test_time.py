@@ -131,6 +131,16 @@ def test_a_release_that_was_replaced_stands_beside_the_one_that_replaced_it(page
     assert f"change since 2026-Q1, superseded ({code})" in pages.get(f"/firms~number?rows=size&change={code}").text
 
 
+def test_titles_of_changes_say_which_release_was_replaced_as_columns_do(pages, made):
+    first, newer = digits(made, "first"), digits(made, "2026-Q1")
+    since = f"2026-Q1, superseded ({first})"
+    title = "Number of firms by size: change from"
+    assert f"{title} {since} to 2026-Q1" in seen(pages, f"/firms~number?rows=size&change={first}").text
+    page = seen(pages, f"/firms.{first}~number?rows=size&change={newer}").text
+    assert f"{title} 2026-Q1, another version ({newer}) to {since}" in page
+    assert f"{title} 2025-Q4 to {since}" in seen(pages, f"/firms.{first}~number?rows=size&change=last").text
+
+
 def test_periods_that_stand_nowhere_are_said_to_change_nothing_unless_one_is_meant(pages):
     plain, nothing = "/firms~number?rows=size", "changed nothing: valueCodes[period]"
     several = pages.get(f"{plain}&valueCodes[period]=2025-Q1,2025-Q4").text

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato.query import Crosstab, QueryEngine, SeriesTable
     from sfumato.query.means import Means
     from sfumato.query.portable import Portable
+    from sfumato.query.wording import Words
 
 ORDERS = ("falling", "rising")
 MOST_SENTENCES = 12
@@ -134,6 +135,7 @@ def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
     ] = None,
     last: Annotated[int | None, typer.Option(help="Only the last so many periods.")] = None,
     error: ErrorKind = "moe90",
+    language: Language = "",
     format: Form = None,  # noqa: A002
     out: Out = None,
 ) -> None:
@@ -145,7 +147,7 @@ def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
         raise QueryError(f"{' and '.join(together)} are asked for together; ask for one at a time.")
     if not change and (since != "last" or until is not None):
         raise QueryError("--since and --until say which change is meant; add --change.")
-    opened, form = sfumato.series(folders), form_of(format, out)
+    opened, form = sfumato.series(sfumato.open(one, language) for one in folders), form_of(format, out)
     opened = opened if last is None else opened.last(last)
     shown, held = chosen(opened.engines[0], at, group, groups), pairs(where, "--where")
     if change:
@@ -158,15 +160,18 @@ def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
 
 def _in_words(asked: "SeriesTable") -> str:
     """What is said of each change, of a table that is short enough to be read so, and of all together."""
-    said = _sentences(asked) if asked.size <= MOST_SENTENCES else []
+    from sfumato.query.wording import words
+
+    told = words(asked.language)
+    said = _sentences(asked, told) if asked.size <= MOST_SENTENCES else []
     whole = asked.margin([asked.time]) if len(asked.axes) > 1 else None
     if whole is not None and whole.size <= MOST_SENTENCES:
-        said += [f"In all: {one}" for one in _sentences(whole)]
+        said += [told("text.in_all", said=one) for one in _sentences(whole, told)]
     return "\n".join(said)
 
 
-def _sentences(asked: "SeriesTable") -> list[str]:
+def _sentences(asked: "SeriesTable", told: "Words") -> list[str]:
     """What is said of each change, behind the row that it is of."""
     cells = zip(asked.items(), asked.sentences(), strict=False)
-    named = ((codes[:-1], said.english()) for (codes, _), said in cells)
+    named = ((codes[:-1], said.said(told)) for (codes, _), said in cells)
     return [f"{', '.join(codes)}: {said}" if codes else said for codes, said in named]

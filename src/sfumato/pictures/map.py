@@ -5,7 +5,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from sfumato.errors import QueryError
-from sfumato.pictures.canvas import EDGE, Canvas
+from sfumato.pictures.canvas import EDGE, Canvas, fitted
 from sfumato.pictures.ground import Ground, Outlined
 from sfumato.pictures.look import dressed
 from sfumato.pictures.map_keys import area_keys, dot_keys
@@ -20,6 +20,10 @@ DARK = (5,)
 """The shades on which words are light."""
 MOST_NAMES = 80
 """With more areas than this, names would cover the map."""
+LONGEST_CODE, LEAST_LETTERS = 3, 4
+"""From how many letters on a code may be a word, and how many letters of a label name its area at least."""
+ROOM_OF_DOT = 66
+"""How wide the name below a dot is where its area is smaller."""
 MOST_HEARD = 200
 """With more areas than this, nobody would listen to all of them: each still says its own, and the table has them."""
 
@@ -155,12 +159,24 @@ def _names(sheet: MapSheet) -> str:
         if name:
             parts.append(text(x, y + (-2 if two else 4), name, f"map-name{on}", "middle"))
             parts.append(text(x, y + 10, number, f"map-said{on}", "middle") if two else "")
-    return f'<g aria-hidden="true" pointer-events="none">{"".join(parts)}</g>'
+    return _unheard("".join(parts))
+
+
+def _unheard(names: str) -> str:
+    """Names that are seen alone: the areas say them, and a pointer finds these."""
+    return f'<g aria-hidden="true" pointer-events="none">{names}</g>' if names else ""
 
 
 def _named(mark: Mark, room: float) -> str:
-    """What an area is called on the map: its label, where that is too long its code, and nothing where that is too."""
-    return next((name for name in (mark.label, mark.code) if breadth(name, 10) < room + 6), "")
+    """What an area is called on the map: its label, where that is too long its code, or as much of the label as fits.
+
+    A code that is a word, as `midwest`, is one of the language of the plan, which the reader may not have; it is left.
+    """
+    wide, code = room + 6, mark.code
+    short = [code] if len(code) <= LONGEST_CODE or code == code.upper() else []
+    cut = fitted(mark.label, wide, lines=1, size=10)[0] if wide > 0 else ""
+    part = cut if len(cut) > LEAST_LETTERS else ""
+    return next((name for name in (mark.label, *short, part) if name and breadth(name, 10) < wide), "")
 
 
 def _dots(sheet: MapSheet) -> list[str]:
@@ -173,7 +189,16 @@ def _dots(sheet: MapSheet) -> list[str]:
     ]
     largest_first = sorted(sheet.marks, key=lambda mark: -abs(mark.value))
     dots = [_linked(sheet, mark, *_dot(sheet, mark)) for mark in largest_first]
-    return [ground.placed(*_blank(sheet), *areas), *dots]
+    names = "".join(_name_of_dot(sheet, mark) for mark in sheet.marks) if len(sheet.marks) <= MOST_NAMES else ""
+    # Names lie over all dots, as a dot would cover that of another.
+    return [ground.placed(*_blank(sheet), *areas), *dots, _unheard(names)]
+
+
+def _name_of_dot(sheet: MapSheet, mark: Mark) -> str:
+    """The name of an area below its dot."""
+    x, y = sheet.ground.at(mark.code)
+    name = _named(mark, max(sheet.ground.room(mark.code), ROOM_OF_DOT))
+    return text(x, y + sheet.radius(mark.value) + 11, name, "map-name", "middle") if name else ""
 
 
 def _dot(sheet: MapSheet, mark: Mark) -> list[str]:
@@ -189,9 +214,6 @@ def _dot(sheet: MapSheet, mark: Mark) -> list[str]:
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="url(#{sheet.name}-{over})"/>')
     if mark.stated and mark.ends[0] > 0 and mark.value > 0 and not mark.doubtful:
         parts.append(dot(x, y, "map-least", sheet.radius(mark.ends[0])))
-    if len(sheet.marks) <= MOST_NAMES:
-        name = _named(mark, sheet.ground.room(mark.code)) or mark.code
-        parts.append(text(x, y + radius + 11, name, "map-name", "middle"))
     return parts
 
 

@@ -32,6 +32,15 @@ OWN = (
 """The columns of a tidy table beside the codes and labels of its variables."""
 
 
+def metrics(error: str, *, changes: bool) -> tuple[str, ...]:
+    """The metrics of numbers or of changes whose readers chose a kind of error.
+
+    >>> metrics("se", changes=False)
+    ('estimate', 'moe90', 'se_noise', 'se_sampling', 'cv', 'se')
+    """
+    return (*METRICS, *(CHANGES if changes else ()), *ERRORS[error])
+
+
 @dataclass(frozen=True)
 class Placement:
     """Which variables stand at the side of a table and which above it; one that is named nowhere stands at the side."""
@@ -67,7 +76,7 @@ class Answer:
     @property
     def metrics(self) -> tuple[str, ...]:
         """The estimate and its errors, those that the reader chose among them, and what changes have besides."""
-        return (*METRICS, *(CHANGES if self.changes else ()), *ERRORS[self.error])
+        return metrics(self.error, changes=self.changes)
 
     @property
     def changes(self) -> bool:

@@ -38,7 +38,7 @@ class Crosstab(Portable):
 
     @property
     def title(self) -> str:
-        return titled(self.product.subject.title, [axis.attribute for axis in self.axes], self.language)
+        return titled(self.statistic, [axis.attribute for axis in self.axes], self.language)
 
     @cached_property
     def grid(self) -> Grid:

@@ -9,14 +9,14 @@ from sfumato.query.axis import Axis, Choice, axis
 from sfumato.query.comparison import Comparison
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate
-from sfumato.query.figures import LARGEST_PAGE, codes_of
+from sfumato.query.figures import LARGEST_PAGE, codes_of, per_one
 from sfumato.query.means import Means, mean_of
 from sfumato.query.notices import Notice, cited, notices_of
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.share_comparison import PartOfWhole, share_of
 from sfumato.query.shared_noise import noise_apart, refuse_shared
 from sfumato.query.source import Source
-from sfumato.query.wording import languages, words
+from sfumato.query.wording import languages
 from sfumato.release import Product, Release, Subject, in_language, open_release
 from sfumato.schema import Box, Mask, Where
 
@@ -32,6 +32,11 @@ class QueryEngine:
         if language not in languages():
             raise QueryError(f"There is no language '{language[:20]}'; {nearest(language[:20], languages())}")
         return QueryEngine(in_language(self.release, language))
+
+    @property
+    def own(self) -> "QueryEngine":
+        """The same release in its own language."""
+        return self if self.release.own is self.release else QueryEngine(self.release.own)
 
     def __repr__(self) -> str:
         manifest = self.release.manifest
@@ -91,7 +96,7 @@ class QueryEngine:
         amount, number = self.source(of), self.source(per)
         boxes = _common(amount, number, where or {}), _common(number, amount, where or {})
         over, under = amount.estimate(boxes[0]), number.estimate(boxes[1])
-        unit = words(self.release.language)("title.per", what=over.unit, unit=number.product.subject.one)
+        unit = per_one(over.unit, number.product.subject.one, self.release.language)
         sampled = amount.sampling.ratio()
         if amount.product is number.product:
             return ratio_of(over, under, amount.covariance(*boxes), unit, sampled)

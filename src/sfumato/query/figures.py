@@ -63,6 +63,11 @@ class Figures(ABC):
         """The estimate at a place in the flattened table, or why there is none."""
 
     @property
+    def statistic(self) -> str:
+        """What its numbers are called, in titles and at the head of a column: of means also what they are per."""
+        return self.product.subject.title
+
+    @property
     def unit(self) -> str:
         return self.product.subject.unit
 
@@ -198,6 +203,15 @@ def titled(title: str, shown: Sequence[Attribute], language: str = OWN) -> str:
         return title
     listed = said("title.and", others=joined(", ", labels[:-1]), last=labels[-1]) if len(labels) > 1 else labels[0]
     return said("title.by", title=title, what=listed)
+
+
+def per_one(what: str, unit: str, language: str) -> str:
+    """A statistic, or its unit, divided by the number of something.
+
+    >>> per_one("Wages", "job", "en"), per_one("Löhne", "Arbeitsplatz", "de")
+    ('Wages per job', 'Löhne je Arbeitsplatz')
+    """
+    return words(language)("title.per", what=what, unit=unit)
 
 
 def inside_sentence(label: str, language: str) -> str:

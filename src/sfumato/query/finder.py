@@ -11,6 +11,7 @@ from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.query.engine import QueryEngine, divisors, open_folder
 from sfumato.query.estimate import Estimate
+from sfumato.query.figures import per_one
 from sfumato.query.phrases import words_of
 from sfumato.query.search_topics import SearchedTable, Topic, Topics
 from sfumato.query.wording import languages, words
@@ -59,8 +60,8 @@ class Find:
         unit = self.table.product.subject.unit
         if not self.per:
             return unit
-        one, said = self.table.engine.product(self.per).subject.one, words(self.table.engine.release.language)
-        return said("title.per", what=unit, unit=one)
+        engine = self.table.engine
+        return per_one(unit, engine.product(self.per).subject.one, engine.release.language)
 
     @property
     def label(self) -> str:
@@ -209,8 +210,13 @@ def _meant(table: SearchedTable, topics: Sequence[Topic]) -> Iterator[Find]:
 def find(releases: Iterable[QueryEngine | Path | str], asked: str, most: int = MOST) -> Finds:
     """What words may mean in some releases, each opened or given by its folder, with its number where there is one."""
     engines = [one if isinstance(one, QueryEngine) else open_folder(one) for one in releases]
-    tables = [
+    # What is said in a language lacks the names of the own one, so that these are looked through and those are told.
+    return Finder(_searched([one.own for one in engines])).told(_searched(engines)).find(asked, most)
+
+
+def _searched(engines: Sequence[QueryEngine]) -> list[SearchedTable]:
+    """Every statistic of the releases, by its place among them."""
+    return [
         SearchedTable(f"{place}~{name}", engine, name) for place, engine in enumerate(engines)
         for name in engine.statistics
     ]  # fmt: skip
-    return Finder(tables).find(asked, most)

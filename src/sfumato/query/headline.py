@@ -166,6 +166,17 @@ def foremost(standings: Sequence[RowStanding]) -> tuple[RowStanding, ...]:
     return tuple(one for one, held in zip(standings, ranks, strict=True) if held is not None and held[0] == 1)
 
 
+def foremost_first(standings: Sequence[RowStanding]) -> tuple[RowStanding, ...]:
+    """All rows, those that may be the largest before the others.
+
+    >>> rows = [RowStanding(0, "a", 9.0, (1, 2)), RowStanding(1, "b", 8.0, (2, 3)), RowStanding(2, "c", 3.0, (1, 3))]
+    >>> [one.code for one in foremost_first(rows)]
+    ['a', 'c', 'b']
+    """
+    ahead = foremost(standings)
+    return (*ahead, *(one for one in standings if one not in ahead))
+
+
 def _by_total(table: RankedTable) -> RankedTable | None:
     """The table with its rows alone, their totals in place of columns."""
     if len(table.axes) == 1:

@@ -229,7 +229,7 @@ def _percent(part: float, way: Rounding = round) -> str:
 def laid_out(table: Figures) -> tuple[list[str], list[tuple[Sequence[str], list[Figure]]]]:
     """The heads of all columns and, row by row, its labels and its figures."""
     laid = shown(table)
-    heads = [*laid.stub, *(joined(" · ", column.heads) or table.product.subject.title for column in laid.columns)]
+    heads = [*laid.stub, *(joined(" · ", column.heads) or table.statistic for column in laid.columns)]
     return heads, [(labels, [column.figures[row] for column in laid.columns]) for row, labels in enumerate(laid.rows)]
 
 

@@ -15,13 +15,12 @@ from sfumato.query.axis import Axis
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.detail import Detail, detail_of_mean
 from sfumato.query.estimate import Estimate, Figure, Variance
-from sfumato.query.figures import Key
+from sfumato.query.figures import Key, per_one, titled
 from sfumato.query.portable import Portable
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.ratio_columns import RatioColumns
 from sfumato.query.shared_noise import refuse_shared
 from sfumato.query.shares import ranks_within
-from sfumato.query.wording import words
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.moved_error import moved_together
 
@@ -50,11 +49,15 @@ class Means(Portable):
 
     @property
     def title(self) -> str:
-        return words(self.language)("title.per", what=f"{self.amount.title},", unit=self.number.product.subject.one)
+        return titled(self.statistic, [axis.attribute for axis in self.axes], self.language)
+
+    @property
+    def statistic(self) -> str:
+        return per_one(self.amount.statistic, self.number.product.subject.one, self.language)
 
     @property
     def unit(self) -> str:
-        return words(self.language)("title.per", what=self.amount.unit, unit=self.number.product.subject.one)
+        return per_one(self.amount.unit, self.number.product.subject.one, self.language)
 
     @property
     def adds_up(self) -> bool:

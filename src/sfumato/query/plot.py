@@ -50,7 +50,7 @@ def plot_of(table: Figures, level: float = 0.90, only: str = "", language: str =
         number = table.figure(flat)
         named = [axis.label(code) for axis, code in zip(table.axes, codes, strict=True)]
         rows = named[:-1] if table.has_columns else named
-        label, series = joined(" · ", rows) or table.product.subject.title, named[-1] if table.has_columns else ""
+        label, series = joined(" · ", rows) or table.statistic, named[-1] if table.has_columns else ""
         code = " · ".join(codes[:-1] if table.has_columns else codes)
         if isinstance(number, NoNumber):
             left_out.append(Undrawn(code, series, joined(": ", [joined(", ", named), number.reason])))

@@ -7,11 +7,11 @@ from html import escape
 from sfumato.errors import QueryError
 from sfumato.pictures import Picture
 from sfumato.query.engine import QueryEngine, divisors
+from sfumato.query.figures import per_one
 from sfumato.query.notices import cited, notices_of
 from sfumato.query.report_map import level_map
 from sfumato.query.report_tables import MOST_SERIES, picture_of_cells, table_and_picture
 from sfumato.query.value_notes import noted
-from sfumato.query.wording import words
 from sfumato.release import Product
 from sfumato.schema import Attribute, Box, Grid, LeafGroups
 
@@ -151,7 +151,7 @@ def _means(engine: QueryEngine, products: list[Product], by: str, code: str) -> 
         names = {one.name for one in product.attributes}
         per = next(iter(divisors(engine, product.subject.name, names)), None) if by in names else None
         if per is not None:
-            title = words(engine.release.language)("title.per", what=f"{product.subject.title},", unit=per.one)
+            title = per_one(product.subject.title, per.one, engine.release.language)
             asked = partial(engine.means, product.subject.name, where={by: code}, per=per.name)
             parts = "".join(table_and_picture(asked, *_axes(product, by, code)))
             yield f"<section><h2>{escape(title)}</h2>{_notes(product)}{parts}</section>"

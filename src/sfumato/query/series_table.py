@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,13 @@ from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.headline import TableFinding
 from sfumato.query.movement import movement_of
+from sfumato.query.moves import changes_between, move_of
 from sfumato.query.period_columns import PeriodColumns, together_of
 from sfumato.query.plot import caption_of, in_language, plot_of
 from sfumato.query.portable import Portable
 from sfumato.query.shared_noise import in_common
 from sfumato.query.wording import Sentence, words
-from sfumato.release import Withheld, withheld
+from sfumato.release import NoNumber, Withheld, withheld
 from sfumato.schema import Attribute, Levels
 
 TOGETHER = ("sum", "mean")
@@ -91,16 +92,17 @@ class SeriesTable(Portable):
     @property
     def note(self) -> str:
         """What the errors of a year rest on."""
-        if any(shared.any() for shared in self._in_common.values()):
-            return (
-                "Releases that were moved to noisy totals share their noise, which the errors of years count, or bound."
-            )
-        return "Each release has noise of its own, so the noise of periods adds up as if independent, which it is."
+        shared = any(one.any() for one in self._in_common.values())
+        return words(self.language)("text.shared_noise" if shared else "text.own_noise")
 
     @cached_property
     def _in_common(self) -> dict[str, Floats]:
         """What noise gives the periods of each year in common, twice for each pair, or the most that it may."""
         return {year: sum_shared([self.tables[place] for place in places]) for year, places in self.years.items()}
+
+    @property
+    def statistic(self) -> str:
+        return self.tables[-1].statistic
 
     @property
     def unit(self) -> str:
@@ -169,10 +171,28 @@ class SeriesTable(Portable):
         """Lines over the periods, one a row; or "dot" or "bar", which changes are drawn as unless told."""
         if (kind or ("dot" if self.changes else "line")) != "line":
             return super().plot(kind or "dot", level, width)
-        plot = plot_of(SeriesTable(self.tables, self.periods, self.together), level, language=self.language)
+        lined = SeriesTable(self.tables, self.periods, self.together)
+        plot = plot_of(lined, level, language=self.language)
         told = (in_language(mark, words(self.language).figure) for mark in plot.marks)
-        marks = [replace(mark, label=mark.series, series=mark.label, code="") for mark in told]
+        marks = [
+            replace(mark, label=mark.series, series=mark.label, code="", moved=moved)
+            for mark, moved in zip(told, lined.moves, strict=True)
+        ]
         return KINDS["line"](marks, caption_of(self, plot, level), width)
+
+    @property
+    def moves(self) -> list[str]:
+        """Of each cell with a number whether it moved since the period before; '' where that cannot be said."""
+        codes = [one.code for one in self.periods]
+        pairs = () if self.changes else zip(pairwise(self.tables), pairwise(codes), strict=True)
+        changes = [None, *(changes_between(*tables, *named) for tables, named in pairs)]
+        told = []
+        for flat, (_, number) in enumerate(self.items()):
+            column, cell = divmod(int(self._order[flat]), self.tables[-1].size)
+            change = changes[column] if column < len(changes) else None
+            if not isinstance(number, NoNumber):
+                told.append(move_of(change.figure(cell)) if change else "")
+        return told
 
     def margin(self, names: Sequence[str]) -> "SeriesTable | None":
         """The same with other variables summed over in each period; none over periods, which are not added up."""

@@ -199,14 +199,14 @@ class Timeline:
         return self.periods[code] if code in self.periods else self.versions[code]
 
     def named(self, sheet: Sheet) -> str:
-        """What a release is called by its period, and by its hash where another stands for that."""
-        return sheet.period if self.periods.get(sheet.period) is sheet else f"{sheet.period} ({_digits(sheet.edition)})"
+        """What a release is called by its period, and by its state and its hash where another stands for that."""
+        stands = self.periods.get(sheet.period) is sheet and sheet.edition.state != "superseded"
+        return sheet.period if stands else f"{sheet.period}, {self._state(sheet)} ({_digits(sheet.edition)})"
 
     def axis_period(self, code: str) -> ReleasePeriod:
         """A period, or one release of it, as it stands on an axis."""
         sheet = self.sheet(code)
-        label = code if code in self.periods else f"{sheet.period}, {self._state(sheet)} ({code})"
-        return ReleasePeriod(code, label, self.note(code))
+        return ReleasePeriod(code, code if code in self.periods else self.named(sheet), self.note(code))
 
     def _state(self, sheet: Sheet) -> str:
         return self._said(f"versions.{sheet.edition.state.replace(' ', '_')}")

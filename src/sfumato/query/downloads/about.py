@@ -23,7 +23,7 @@ def facts(answer: Answer) -> dict[str, object]:
     manifest = answer.manifest
     return {
         "title": answer.title,
-        "statistic": answer.figures.product.subject.title,
+        "statistic": answer.figures.statistic,
         "unit": answer.figures.unit,
         "period": answer.periods,
         "note": answer.note,
@@ -40,11 +40,11 @@ def facts(answer: Answer) -> dict[str, object]:
 
 
 def _table(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
-    subject, manifest = answer.figures.product.subject, answer.manifest
+    manifest = answer.manifest
     for notice in answer.notices:
         yield said["notice"], notice
     yield said["title"], answer.title
-    yield said["statistic"], subject.title
+    yield said["statistic"], answer.figures.statistic
     yield said["unit"], answer.figures.unit
     if manifest.period:
         yield said["period"], answer.periods

@@ -87,7 +87,7 @@ def _extension(answer: Answer) -> dict[str, Any]:
     told = words(answer.language).listed("verdict") if answer.changes else grade_words(manifest.grades, answer.language)
     statuses = told | words(answer.language).listed("status")
     return {
-        "px": {"contents": subject.title, "language": answer.language, "aggregallowed": subject.additive},
+        "px": {"contents": answer.figures.statistic, "language": answer.language, "aggregallowed": subject.additive},
         "firstPeriod": periods[0],
         "lastPeriod": periods[-1],
         "status": {"label": statuses},

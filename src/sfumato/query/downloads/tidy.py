@@ -64,7 +64,7 @@ def beside(answer: Answer) -> dict[str, str]:
     """What is the same in every line, so that no line can be parted from it."""
     releases = answer.figures.releases
     return {
-        "statistic": answer.figures.product.subject.title,
+        "statistic": answer.figures.statistic,
         "unit": answer.figures.unit,
         **({"share_of": answer.share_of} if answer.share_of else {}),
         **({} if answer.figures.time else {"period": answer.manifest.period}),

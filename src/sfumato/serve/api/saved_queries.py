@@ -14,7 +14,15 @@ from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import ASKED, DATA_CONTENT, LANG
 from sfumato.serve.api.saved_names import read, refuse_unknown, written
-from sfumato.serve.api.selection import answer_to, form_of, language_of, question_of, read_body, written_out
+from sfumato.serve.api.selection import (
+    answer_to,
+    form_of,
+    language_of,
+    presentation_of,
+    question_of,
+    read_body,
+    written_out,
+)
 from sfumato.serve.editions import Sheet
 from sfumato.serve.languages import own_of
 from sfumato.serve.reply import as_json, fresh
@@ -74,7 +82,8 @@ def selection(served: Served, request: Request) -> Response:
     placement = Placement(tuple(place.stub), tuple(place.heading)) if place else Placement()
     address = f"{served.at(request)}{PATH}/{name}"
     links = [Link(rel="self", href=f"{address}/selection"), Link(rel="data", href=f"{address}/data")]
-    said = written_out(question_of(sheet, query.selection), placement, language, links)
+    presented = presentation_of(query.selection)
+    said = written_out(question_of(sheet, query.selection), placement, presented, language, links)
     return as_json(request, said, served.catalogue.tag)
 
 

@@ -1,12 +1,13 @@
 """Selection: a question as PxWebApi writes it, in an address or in a body, turned into one of ours."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from sfumato.errors import QueryError, nearest
-from sfumato.query.answer import METRICS, Answer, Placement
+from sfumato.query.answer import Answer, Placement, metrics
 from sfumato.query.downloads.formats import BY_NAME, DEFAULT, Format
 from sfumato.query.downloads.jsonstat import metric_name
 from sfumato.query.wording import languages
@@ -54,10 +55,13 @@ def default_question(sheet: Sheet) -> Question:
     return asked(sheet, every, {}, {}, {})
 
 
-def written_out(question: Question, placement: Placement, language: str, links: list[Link]) -> SelectionResponse:
+def written_out(
+    question: Question, placement: Placement, presented: Presentation, language: str, links: list[Link]
+) -> SelectionResponse:
     """A question as a selection: every code of each variable, none of those that are summed over."""
     sheet = question.sheet
-    shown = {metric_name(sheet.names): METRICS} | {name: question.shown.get(name, ()) for name in sheet.names}
+    contents = metrics(presented.error, changes=bool(presented.change))
+    shown = {metric_name(sheet.names): contents} | {name: question.shown.get(name, ()) for name in sheet.names}
     shown |= {sheet.time: question.shown.get(sheet.time, (sheet.period,))} if sheet.time else {}
     groups = {name: [f"{one.name}:{','.join(one.codes)}" for one in own] for name, own in question.groups.items()}
     variables = [
@@ -70,6 +74,7 @@ def written_out(question: Question, placement: Placement, language: str, links: 
         sum={name: list(codes) for name, codes in question.within.items()},
         language=language,
         links=links,
+        **asdict(presented),
     )
 
 
@@ -100,8 +105,12 @@ def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) 
     """The answer to a question as it stands in a body."""
     question, place = question_of(sheet, body), body.placement
     placement = _placement(question, place.stub, place.heading) if place else Placement()
-    presented = Presentation(body.share, body.sort, body.order, body.error, body.change, body.per)
-    return _answer(question, placement, language, base, presented)
+    return _answer(question, placement, language, base, presentation_of(body))
+
+
+def presentation_of(body: VariablesSelection) -> Presentation:
+    """How a body wants its numbers given."""
+    return Presentation(body.share, body.sort, body.order, body.error, body.change, body.per)
 
 
 def asked(

@@ -20,6 +20,7 @@ from sfumato.serve.api.saved_names import read
 from sfumato.serve.api.selection import asked, default_question, is_true, language_of, one_of, question_of, written_out
 from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.editions import Sheet
+from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import data_path
 from sfumato.serve.reply import as_json, fresh, named, unchanged
 from sfumato.serve.shapes import (
@@ -108,7 +109,7 @@ def default_selection(served: Served, request: Request) -> Response:
     sheet, language = served.sheet(request.path_params["table_id"]), language_of(parameters(request, "lang"))
     address = data_path(sheet, served.at(request), lasting=False).removesuffix("/data")
     links = [Link(rel="self", href=f"{address}/defaultselection"), Link(rel="data", href=f"{address}/data")]
-    said = written_out(default_question(sheet), Placement(), language, links)
+    said = written_out(default_question(sheet), Placement(), Presentation(), language, links)
     return as_json(request, said, sheet.edition.tag)
 
 

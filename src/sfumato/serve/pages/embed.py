@@ -73,6 +73,13 @@ class Embedded:
         when = [*periods] if len(periods) == 1 and not self.layout.look.change else []
         return joined(" · ", [titled(self.layout), *named_apart(self.layout), *universe_named(self.layout), *when])
 
+    @property
+    def told(self) -> str:
+        """What oEmbed calls it: what is to be said of its releases, the title, and what the numbers say."""
+        warned = (one for edition in self.editions for one in edition.sentences)
+        said = joined(" · ", filter(None, [self.title, headline(self.layout)]))
+        return joined(" ", [*dict.fromkeys(warned), said])
+
     def height(self, width: int) -> int:
         """How high a frame of this width is to be, so that nothing in it has to be scrolled, about."""
         if not self.pictures:
@@ -166,7 +173,7 @@ def oembed(pages: Pages, request: Request) -> Response:
     height = shown.height(width)
     height = min(_bound(asked.get("maxheight"), "maxheight") or height, height)
     address = f"{origin(request)}{embed_address(shown.layout, pages.base_path)}"
-    said = {"version": "1.0", "type": "rich", "title": headline(shown.layout) or shown.title}
+    said = {"version": "1.0", "type": "rich", "title": shown.told}
     said |= {"provider_name": "Sfumato", "provider_url": f"{origin(request)}{pages.base_path}/"}
     frame = snippet(shown, address, width, height)
     content = {**said, "cache_age": 60, "html": frame, "width": width, "height": height}

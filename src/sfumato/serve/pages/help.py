@@ -60,7 +60,7 @@ def _here(sheet: Sheet, said: Words) -> dict[str, str]:
     found = {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said)}
     return found | {
         "negative": _negative(sheet, said),
-        "changed": said("table.in_all", said=changed[1]) if changed else "",
+        "changed": said("text.in_all", said=changed[1]) if changed else "",
     }
 
 

@@ -8,6 +8,7 @@ from sfumato.errors import QueryError
 from sfumato.query import Group
 from sfumato.query.answer import Placement
 from sfumato.query.engine import divisors
+from sfumato.query.figures import per_one
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
 from sfumato.serve.code_list import code_list, code_lists
@@ -156,13 +157,13 @@ class Layout:
     def subject(self) -> str:
         """What the numbers are called: their statistic, and what it is divided by."""
         title = self.sheet.product.subject.title
-        return self.look.words("table.per", what=title, unit=self.per) if self.per else title
+        return per_one(title, self.per, self.look.language) if self.per else title
 
     @property
     def unit(self) -> str:
         """What the numbers are counted in."""
         unit = self.sheet.product.subject.unit
-        return self.look.words("table.per", what=unit, unit=self.per) if self.per else unit
+        return per_one(unit, self.per, self.look.language) if self.per else unit
 
     @property
     def sorted_by(self) -> str:

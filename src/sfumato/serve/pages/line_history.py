@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 from sfumato.errors import QueryError
 from sfumato.pictures import Mark
-from sfumato.query import Axis, Estimate, Figure, Means
-from sfumato.query.change import NONE, REAL, Change
+from sfumato.query import Axis, Estimate
 from sfumato.query.changed_table import ChangedTable
+from sfumato.query.moves import changes_between, move_of
 from sfumato.query.plot import in_language, mark_of
 from sfumato.query.portable import Portable
 from sfumato.release import Release
@@ -50,7 +50,8 @@ class LineHistory:
             except QueryError:
                 before = None  # what a release cannot answer breaks its line
                 continue
-            told.append(LinePeriod(code, line.axis_period(code).label, shown, _changes(before, numbers, code)))
+            changes = changes_between(before[1], numbers, before[0], code) if before else None
+            told.append(LinePeriod(code, line.axis_period(code).label, shown, changes))
             before = None if layout.look.share else (code, numbers)
         axes = question.crosstab(names).axes
         return cls(layout, names, axes[0] if axes else None, tuple(told), linked)
@@ -82,7 +83,7 @@ class LineHistory:
             mark = self._mark(period, place)
             if mark is not None:
                 flat = _codes(*period.numbers.axes).index(self.codes[place])
-                verdict = _verdict(period.changes.figure(flat)) if period.changes else ""
+                verdict = move_of(period.changes.figure(flat)) if period.changes else ""
                 found.append(replace(mark, moved=verdict, href=self._cell(period, place)))
         return found
 
@@ -118,17 +119,3 @@ class LineHistory:
 def _codes(axis: Axis | None = None) -> tuple[str, ...]:
     """The codes of the rows; of one line for all, that of a total."""
     return axis.codes if axis else ("",)
-
-
-def _changes(before: tuple[str, Portable] | None, after: Portable, until: str) -> ChangedTable | None:
-    """The changes since the period before; none where there is none, or with other levels."""
-    try:
-        return ChangedTable(before[1], after, before[0], until) if before and not isinstance(after, Means) else None
-    except QueryError:
-        return None
-
-
-def _verdict(change: Figure) -> str:
-    """Whether a number moved since the period before; '' where that cannot be said."""
-    verdict = change.verdict() if isinstance(change, Change) else ""
-    return verdict if verdict in {REAL, NONE} else ""

@@ -19,7 +19,7 @@ from sfumato.pictures.sketch import sketched_line, sketched_rows
 from sfumato.query import Change, Estimate
 from sfumato.query.change import UNSAID
 from sfumato.query.figures import inside_sentence
-from sfumato.query.headline import MOST_ROWS, Headline
+from sfumato.query.headline import MOST_ROWS, Headline, foremost_first
 from sfumato.query.periods import LAST
 from sfumato.query.plot import in_language, mark_of
 from sfumato.schema import Attribute
@@ -148,14 +148,15 @@ def _fits(sheet: Sheet, rows: Attribute) -> bool:
 
 
 def _ranked(sheet: Sheet, placed: list[Pair], title: str, look: Look) -> AskedQuestion | None:
-    """The rows with the largest numbers, those that may be the largest first, and the headline."""
+    """The first rows, those that may be the largest before the others, each by its number, and the headline."""
     layout = Layout.read(sheet, [*placed, *look.pairs()])
     table, column = ranked(layout, layout.question) or (None, None)
     found = table.headline(column) if table is not None else None
     if table is None or not isinstance(found, Headline):
         return None
     places, labels = table.rows_of(column), table.axes[0].labels
-    top = [(labels[one.place], table.figure(int(places[one.place]))) for one in table.sorted(column)[:SHOWN_ROWS]]
+    first = foremost_first(table.sorted(column))[:SHOWN_ROWS]
+    top = [(labels[one.place], table.figure(int(places[one.place]))) for one in first]
     marks = [_mark(one, label, look) for label, one in top if isinstance(one, Estimate)]
     said = f"{found.claim(look.words)}:", found.numbers(look.words)
     sketch = sketched_rows(marks, title)

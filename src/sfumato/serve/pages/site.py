@@ -24,6 +24,7 @@ from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Edition, Sheet
 from sfumato.serve.pages.cell import SEEN, cells, figured
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
+from sfumato.serve.pages.slimmed import slimmed
 from sfumato.serve.reply import fresh, named, unchanged
 
 Show = Callable[[Look], Mapping[str, Any]]
@@ -48,7 +49,8 @@ class Pages:
     def __init__(self, catalogue: Catalogue, base_path: str, *, still: bool = False) -> None:
         self.catalogue, self.base_path = catalogue, base_path
         self._in_language = dict[str, Pages]()
-        self.static = {name: content for name, content in _read("static").items() if name.rpartition(".")[2] in TYPES}
+        static = {name: content for name, content in _read("static").items() if name.rpartition(".")[2] in TYPES}
+        self.static = {name: slimmed(name, content) for name, content in static.items()}
         seen = {**_read("templates"), **_read("words"), **self.static}
         self.look = hashlib.sha256(b"".join(content for _, content in sorted(seen.items()))).hexdigest()[:12]
         loader = PackageLoader("sfumato.serve", "templates")

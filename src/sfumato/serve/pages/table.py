@@ -140,18 +140,18 @@ def _threshold(layout: Layout, view: TableView) -> str:
 
 
 def _said(layout: Layout, view: TableView) -> str:
-    """What changed in all, and how many of the changes shown are real."""
-    words, changes = layout.look.words, [one for one in view.estimates if isinstance(one, Change)]
+    """What changed in all, and how many of the changes shown are real, totals among them."""
+    words, changes = layout.look.words, view.verdicts
     if not changes:
         return ""
-    real = sum(one.verdict() == REAL for one in changes)
+    real = changes.count(REAL)
     numbers = {"all": len(changes), "chance": round(len(changes) * (1 - LEVEL), 1)}
     told = {name: words.figure(number(one)) for name, one in numbers.items()}
     counted = words.counted("table.real", real, **told) if len(changes) > 1 else ""
     if layout.timed or not layout.sheet.product.subject.additive:
         return counted
     whole = layout.question.table([]).figure(0)
-    total = words("table.in_all", said=whole.sentence().said(words)) if isinstance(whole, Change) else ""
+    total = words("text.in_all", said=whole.sentence().said(words)) if isinstance(whole, Change) else ""
     return joined(" ", filter(None, [total, counted]))
 
 

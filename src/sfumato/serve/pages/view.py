@@ -91,6 +91,11 @@ class TableView:
         figures = (figure for table in self.tables for _, figure in table.items())
         return tuple(one for one in figures if isinstance(one, Estimate))
 
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The verdict of every change that is shown, totals among them."""
+        return tuple(one.verdict for block in self.blocks for row in block.all_rows for one in row.cells if one.verdict)
+
     def unsaid(self, language: str) -> tuple[str, ...]:
         """What is not stated of the errors, and why, each reason once."""
         said = (without_stop(one) for block in self.blocks for one in Answer(block.shown, language=language).unsaid)
