@@ -1,8 +1,7 @@
 """Crowds: of the records of a unit in a cluster, which are among those that count; each record is moved once.
 
 All records of a unit come together by 64 bits: the number that names it, or a hash of its name, which others may share.
-Where so many came that a unit may be crowded, they get the digest of `crowded`, and their turn by its whole name. Where
-only what is dropped is asked for, crowded units are told by how many records came, and no other record is sorted.
+Where so many came that a unit may be crowded, they get the digest of `crowded`, and their turn by its whole name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +21,6 @@ TOGETHER = "together"
 """What the column is called by which the records of a unit come together."""
 DROPPED = "dropped"
 """What the column is called that says whether a record does not count."""
-AS_MOVED = "monotonically_increasing_id() >= 0"
-"""What is true of every record, and is not moved itself, so that Spark does not join before it moves records."""
 
 
 class Crowds(Sealed):
@@ -62,7 +59,7 @@ class Crowds(Sealed):
 
     def kept(self, told: Any) -> Any:
         """The records that count."""
-        return self._opened(self._ranked(self._moved(told)).where(f"turn <= {self._most}"))
+        return self._opened(self._turned(self._counted(self._moved(told))).where(f"turn <= {self._most}"))
 
     def dropped(self, told: Any) -> Any:
         """The records that do not count."""
@@ -98,41 +95,30 @@ class Crowds(Sealed):
 
     def _divided(self, moved: Any) -> Any:
         """All records as they were moved, each with whether it is dropped."""
-        return self._ranked(moved).selectExpr("* EXCEPT (turn)", f"turn > {self._most} AS {DROPPED}")
+        return self._turned(self._counted(moved)).selectExpr("* EXCEPT (turn)", f"turn > {self._most} AS {DROPPED}")
 
     def _moved(self, told: Any) -> Any:
         """The records with their units together."""
         numbers = [f"{term} AS {name}" for name, term in self._packed.numbers.items()]
-        # Never null, so that Spark asks no branch of a query for more than another, and moves records once for all.
-        together = f"coalesce({TOGETHER}, 0L) AS {TOGETHER}"
-        return self._session.moved(told.selectExpr(together, *numbers, *self._carried), TOGETHER)
+        return self._session.moved(told.selectExpr(TOGETHER, *numbers, *self._carried), TOGETHER)
 
-    def _ranked(self, moved: Any) -> Any:
-        """All records, each with its turn; those that came together with few have no digest."""
-        counted = moved.selectExpr("*", f"count(*) OVER (PARTITION BY {TOGETHER}) AS standing")
-        return self._turned(counted, f"standing > {self._most}")
+    def _counted(self, moved: Any) -> Any:
+        """The records, each with how many came together with it."""
+        return moved.selectExpr("*", f"count(*) OVER (PARTITION BY {TOGETHER}) AS standing")
 
     def _left(self, moved: Any) -> Any:
         """The records that do not count, as they were moved."""
-        crowded = self._session.among(moved.where(AS_MOVED), self._crowded(moved), TOGETHER)
-        return self._turned(crowded, "true").where(f"turn > {self._most}").drop("turn")
+        crowded = self._counted(moved).where(f"standing > {self._most}")
+        return self._turned(crowded).where(f"turn > {self._most}").drop("turn")
 
-    def _crowded(self, moved: Any) -> Any:
-        """By what so many records came together that a unit may be crowded."""
-        # No column holds more values than there are records: each is named, as else it would not be moved for this.
-        held = ", ".join(f"count({one})" for one in [*self._packed.numbers, *self._carried])
-        counted = self._session.summed(moved, [TOGETHER], {"standing": f"greatest(count(*), {held})"})
-        return counted.where(f"standing > {self._most}").drop("standing")
-
-    def _turned(self, rows: Any, crowded: str) -> Any:
+    def _turned(self, counted: Any) -> Any:
         """The records, each with its turn among those of its unit: by the least digest where there may be too many."""
         lent = pa.table({"salt": [self._salt.hex()], "texts": [list(map(str, range(TEXTS)))]})
-        salted = rows.crossJoin(self._session.lent(lent))
-        digest = f"CASE WHEN {crowded} THEN {dialect.digest('salt', self._digested)} END AS digest"
+        salted = counted.crossJoin(self._session.lent(lent))
+        digest = f"CASE WHEN standing > {self._most} THEN {dialect.digest('salt', self._digested)} END AS digest"
         by = TOGETHER if self._numbered else f"{TOGETHER}, {self._unit}"
         turn = f"row_number() OVER (PARTITION BY {by} ORDER BY digest) AS turn"
-        digested = salted.selectExpr("*", digest).drop("salt", "texts", "standing")
-        return digested.selectExpr("* EXCEPT (digest)", turn)
+        return salted.selectExpr("* EXCEPT (salt, texts, standing)", digest).selectExpr("* EXCEPT (digest)", turn)
 
     @property
     def _digested(self) -> Sequence[str]:

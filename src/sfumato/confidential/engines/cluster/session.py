@@ -158,11 +158,6 @@ class ClusterSession(Sealed):
         own = int(self._spark.conf.get("spark.sql.shuffle.partitions", None) or 1)
         return frame.repartition(min(parts, MOST_PARTS), by) if parts > own else frame.repartition(by)
 
-    @staticmethod
-    def among(frame: Any, listed: Any, column: str) -> Any:
-        """The rows of a frame whose value of a column is listed, once; both are where others with this value are."""
-        return frame.join(listed.hint("shuffle_hash"), column, "left_semi")
-
     @property
     def _bytes(self) -> int:
         """How long the files of all sources are, as far as they are known."""
