@@ -37,7 +37,8 @@ def foreseen(groups: RecordGroups) -> Values | None:
     values = {column: _values(groups, column, kinds[column]) for column in groups.keys}
     if any(one is None for one in values.values()):
         return None
-    return values if reading.names or max(map(len, values.values())) <= MOST_LENT else None
+    sooner = groups.session.lends and max(map(len, values.values())) <= MOST_LENT
+    return values if reading.names or sooner else None
 
 
 def _are_numbered(reading: Reading, kinds: Mapping[str, str]) -> bool:

@@ -133,6 +133,16 @@ class ClusterSession(Sealed):
 
         return frame.groupBy(*keys).agg(*(expr(term).alias(name) for name, term in sums.items()))
 
+    @property
+    def lends(self) -> bool:
+        """Whether the cluster says how large a table of ours may be that is lent to it; one of another make may not."""
+        from pyspark.errors import PySparkException
+
+        try:
+            return bool(self._spark.conf.get(settings.LENDING))
+        except PySparkException:
+            return False
+
     def lent(self, table: pa.Table) -> Any:
         """A table of ours as a frame there: what it holds stands in no query."""
         from pyspark.sql.pandas.types import from_arrow_schema

@@ -16,6 +16,8 @@ EXACT = {
 """What is set in a session of our own, and asked for in that of a frame."""
 QUICK = {"spark.sql.codegen.aggregate.fastHashMap.capacityBit": "18"}
 """What is set where a cluster lets it be, for speed alone: how many groups Spark finds sooner, 2^16 unless told."""
+LENDING = "spark.sql.session.localRelationSizeLimit"
+"""What the client of Spark asks before it sends a table."""
 Asked = Callable[[str], str | None]
 
 SEEN = {
