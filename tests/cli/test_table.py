@@ -207,3 +207,19 @@ def test_a_level_is_found_by_words_with_the_number_of_its_table(folder):
     assert f"{truth!r} jobs" in said
     assert "NOT FOR PUBLICATION" in warned.upper()
     assert "is called 'xylophone'" in refused("find", "xylophone", folder / "one")
+
+
+def test_a_find_tells_other_tables_means_and_percents_as_the_page_does(make_release):
+    folder = make_release()
+    jobs, pay = (sf.open(folder).total({"place": "north"}, of=name) for name in ("jobs", "pay"))
+    said, _ = apart("find", "north", folder)
+    first, other = said.splitlines()
+    assert first.startswith("north (place=north). Number of jobs")
+    assert first.endswith(f": {jobs!r} jobs")
+    assert other.strip() == f"Total pay in euros: {pay!r} euros"
+    (found,) = json.loads(apart("find", "north", folder, "--json")[0])
+    assert [(one["statistic"], one["estimate"]) for one in found["others"]] == [("pay", pay.value)]
+    mean, *_ = apart("find", "mean pay by place", folder)[0].splitlines()
+    assert mean.startswith("Place (place). Total pay in euros per job, ")
+    percents = [one for one in apart("find", "cloth by place", folder)[0].splitlines() if "percent of each row" in one]
+    assert len(percents) == 2

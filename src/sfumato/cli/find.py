@@ -28,27 +28,39 @@ def find(
     for warning in dict.fromkeys(one for engine in engines for one in engine.warnings()):
         note(warning)
     if json:
-        say_json([_told(one) for one in found])
+        say_json([_told(one) | {"others": [_told(other) for other in one.with_others()[1:]]} for one in found])
         return
     if not len(found):
         raise QueryError(f"Nothing in these releases is called '{words}', nor nearly so; try fewer or other words.")
     if found.mistyped:
         note(f"Nothing is called just that, so this was looked for: {' '.join(found.meant)}.")
     for one in found:
-        told = _told(one)
-        number = f": {one.figure!r} {told['unit']}" if one.figure is not None else ""
         where = ", ".join(f"{name}={code}" for name, code in one.codes) or one.variable
-        say(f"{told['label']}{f' ({where})' if where else ''}. {told['table']}, {told['release']}{number}")
+        named = f"{one.label} ({where})" if where else one.label
+        what = f"percent of each row, {one.statistic}" if one.share else one.statistic
+        say(f"{named}. {what}, {_release(one)}{_number(one)}")
+        for other in one.with_others()[1:]:
+            say(f"    {other.statistic}{_number(other)}")
+
+
+def _release(one: "Find") -> str:
+    manifest = one.table.engine.release.manifest
+    return f"{manifest.title} {manifest.period}".strip()
+
+
+def _number(one: "Find") -> str:
+    """The number of a find with its error, after what it is of; '' where there is none."""
+    return "" if one.figure is None else f": {one.figure!r} {one.unit}"
 
 
 def _told(one: "Find") -> dict[str, object]:
     """A find for machines."""
-    manifest, figure = one.table.engine.release.manifest, one.figure
+    figure = one.figure
     known = {"estimate": figure.value, "moe90": _margin(one), "grade": figure.grade} if figure is not None else {}
     return {
-        "label": one.label, "table": one.table.product.subject.title, "statistic": one.table.name,
-        "release": f"{manifest.title} {manifest.period}".strip(), "unit": one.unit,
-        "where": dict(one.codes), "rows": one.variable, "per": one.per, "synonym": one.synonym, **known,
+        "label": one.label, "table": one.statistic, "statistic": one.table.name, "release": _release(one),
+        "unit": one.unit, "where": dict(one.codes), "rows": one.variable, "per": one.per, "share": one.share,
+        "synonym": one.synonym, **known,
     }  # fmt: skip
 
 

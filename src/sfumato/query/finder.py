@@ -20,6 +20,8 @@ LONGEST, MOST_WORDS = 200, 8
 """The most characters that are looked for, and the most words of them."""
 MOST = 20
 """The most that is found at once."""
+OTHERS = 3
+"""In how many other tables of its release what is found has its number told."""
 MOST_PARTS, MOST_LOOKED_UP = 3, 15
 """How many things words may name one after the other, and how many parts of them are looked up."""
 _FEW_LEVELS = 8
@@ -55,13 +57,23 @@ class Find:
             return None
 
     @property
+    def statistic(self) -> str:
+        """What its numbers are called: of means also what they are per."""
+        return self._per_one(self.table.product.subject.title)
+
+    @property
     def unit(self) -> str:
         """What its numbers are counted in."""
-        unit = self.table.product.subject.unit
-        if not self.per:
-            return unit
+        return self._per_one(self.table.product.subject.unit)
+
+    def _per_one(self, what: str) -> str:
         engine = self.table.engine
-        return per_one(unit, engine.product(self.per).subject.one, engine.release.language)
+        return per_one(what, engine.product(self.per).subject.one, engine.release.language) if self.per else what
+
+    def with_others(self, most: int = OTHERS) -> tuple["Find", ...]:
+        """The number that is meant, and that of the same levels in so many other tables of the release."""
+        others = () if self.variable else self.others[:most]
+        return (self, *(replace(self, table=table, others=()) for table in others))
 
     @property
     def label(self) -> str:

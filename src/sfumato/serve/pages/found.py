@@ -7,7 +7,7 @@ from urllib.parse import quote
 from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.query import Estimate
-from sfumato.query.finder import Find
+from sfumato.query.finder import OTHERS, Find
 from sfumato.query.search_topics import SearchedTable
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Sheet
@@ -63,7 +63,9 @@ class FoundLine:
         return self.numbers[0]
 
 
-def found_lines(catalogue: Catalogue, base: str, finds: Sequence[Find], look: Look, others: int = 3) -> list[FoundLine]:
+def found_lines(
+    catalogue: Catalogue, base: str, finds: Sequence[Find], look: Look, others: int = OTHERS
+) -> list[FoundLine]:
     """Finds as pages list them, each with at most so many other statistics; headlines of the first tables alone."""
     lines, asked = [], 0
     for one in finds:
@@ -84,9 +86,7 @@ def in_one(lines: Sequence[FoundLine]) -> list[FoundLine]:
 
 
 def _line(catalogue: Catalogue, base: str, one: Find, look: Look, others: int, *, headlined: bool) -> FoundLine:
-    tables = (one.table, *(one.others if not one.variable else ())[:others])
-    finds = [Find(table, one.codes, one.variable, one.share, per=one.per) for table in tables]
-    numbers = tuple(_number(catalogue, base, find, look) for find in finds)
+    numbers = tuple(_number(catalogue, base, find, look) for find in one.with_others(others))
     sheet = catalogue.tables[one.table.id]
     manifest = sheet.edition.release.manifest
     said = headline(layout) if headlined and one.variable and (layout := layout_of(sheet, one, look)) else ""
