@@ -62,8 +62,8 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     rounds: Annotated[int, typer.Option(help="How often the lower bound is sharpened; 0 for no bound.")] = 0,
     cuts: Annotated[int, typer.Option(help="The most programs of the lower bound, and of patterns beside it.")] = 1_000,
     exchanges: Annotated[
-        int, typer.Option(help="The most programs by which cells are exchanged for others that cost less: 1000.")
-    ] = 0,
+        int, typer.Option(help="The most programs by which cells are exchanged for others that cost less; 0 for none.")
+    ] = 1_000,
     exact: Annotated[
         bool, typer.Option("--exact", help="Look for the best pattern there is; for small tables.")
     ] = False,

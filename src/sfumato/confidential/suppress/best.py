@@ -51,7 +51,7 @@ class Best:
     rounds: int = 0
     exact: bool = False
     cuts: int = 1_000
-    exchanges: int = 0
+    exchanges: int = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +174,7 @@ class _Looking:
     unions: Unions
     progress: Progress
     programs: int = 0
+    tried: int = 0
 
     def cost(self, pattern: _Pattern) -> float:
         return float(self.task.cost[pattern.search.suppressed & ~self.primary].sum())
@@ -238,5 +239,6 @@ class _Looking:
         pattern.search.task = self.task
         tidy = CleanUp(pattern.search, self.primary, self.unions, clean, cuts)
         tidy.run(pattern.sides, self.progress)
-        work = Work(self.programs, tidy.tried, tidy.complete)
+        self.tried += tidy.tried
+        work = Work(self.programs, self.tried, tidy.complete)
         return Found(pattern.search.suppressed, self.cost(pattern), 0.0, work)
