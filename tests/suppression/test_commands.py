@@ -205,7 +205,8 @@ def test_the_command_tells_how_far_it_is(table, tmp_path, monkeypatch):
     done = asked("table", table, *by, "--count", "FIRMS", "--largest", "MAX", "--out", tmp_path / "out.csv")
     assert done.exit_code == 0, done.output
     assert not done.stderr  # no terminal
-    assert list(dict.fromkeys(doing for doing, _, _ in heard)) == ["protecting", "cleaning up", "exchanging", "auditing"]
+    steps = list(dict.fromkeys(doing for doing, _, _ in heard))
+    assert steps == ["protecting", "cleaning up", "exchanging", "auditing"]
     assert all(0 <= so_far <= of for _, so_far, of in heard)
     assert all(max(so_far for one, so_far, _ in heard if one == doing) == of for doing, _, of in heard)
     heard.clear()

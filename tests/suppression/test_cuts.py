@@ -11,6 +11,7 @@ from sfumato.confidential.suppress import Best, Contributions, Needs, PrimaryRul
 from sfumato.confidential.suppress.best import _Looking
 from sfumato.confidential.suppress.bound import Relaxation
 from sfumato.confidential.suppress.cuts import Cutter
+from sfumato.confidential.suppress.exchanges import Exchanges
 from sfumato.confidential.suppress.mending import Mending
 from sfumato.confidential.suppress.nearby import Nearby
 from sfumato.confidential.suppress.protection import Protection
@@ -194,6 +195,17 @@ def test_cells_of_a_table_are_exchanged_until_no_single_one_in_the_place_of_anot
     asked = protection(25, "322", 40)
     assert [swaps(asked, protect(asked.linked, asked.cells, RULES, best=Best(exchanges=count), contributors=False))
             for count in (0, 200)] == [True, False]  # fmt: skip
+
+
+def test_a_pattern_that_costs_nothing_is_passed_over_once(monkeypatch):
+    """As where another measure has suppressed all of its cells: no pass can save a share of nothing."""
+    asked, passes, run = protection(25, "322", 40), [], Exchanges.run
+    primary = protect(asked.linked, asked.cells, RULES, contributors=False).suppressed[asked.there][asked._first]
+    looking = _Looking(asked.task, primary, lambda *_: [], lambda *_: None)
+    monkeypatch.setattr(Exchanges, "run", lambda self, *rest: (passes.append(self), run(self, *rest)))
+    pattern = looking.found(None)
+    assert looking.cost(looking.exchanged(pattern, 200)) == 0
+    assert len(passes) == 1
 
 
 def swaps(asked, pattern):

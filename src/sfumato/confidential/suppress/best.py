@@ -25,7 +25,7 @@ PRUNED, EXCHANGED = 2, (4, 1)
 """How many patterns are, the cheapest first; and in how many cells are then exchanged, of small tables and of large."""
 SMALL = 2_000
 """Up to how many cells the bound is sharpened in whole cells."""
-ROUNDS, NODES, LAST_NODES = (8, 60), (500, 200), (500, 1_000)
+ROUNDS, NODES, LAST_NODES = (8, 60), (500, 200), (500, 10_000)
 """How often, where programs are left for it, in how large a tree, and the last time; of half as many cells or more, a
 tree a part."""
 LINEAR = (2, 4)
@@ -214,7 +214,7 @@ class _Looking:
             once.run(pattern.sides, self.progress)
             pattern.sides = self.task.sides() + self.unions(pattern.search.suppressed, None)
             limit, self.programs = limit - max(1, once.tried), self.programs + once.tried
-            if self.cost(pattern) > before * (1 - WORTH):
+            if self.cost(pattern) >= before * (1 - WORTH):
                 break
         return pattern
 
