@@ -139,7 +139,7 @@ def test_a_run_tells_how_far_the_suppression_is(world, monkeypatch):
     words = [world / "plan.toml", "--data", world / "shops.parquet", "--out", world / "release", "--rehearsal", "1"]
     done = CliRunner().invoke(app, ["run", *map(str, words)])
     assert done.exit_code == 0, done.output
-    assert list(dict.fromkeys(heard)) == ["protecting", "cleaning up", "auditing"]
+    assert list(dict.fromkeys(heard)) == ["protecting", "cleaning up", "exchanging", "auditing"]
 
 
 def test_what_is_published_is_true_and_a_cell_of_one_firm_is_not(world):
