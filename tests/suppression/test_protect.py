@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from tests.suppression.conftest import SHARED
 
-from sfumato.confidential.suppress import Best, Contributions, PrimaryRules, Prior, needs, protect
+from sfumato.confidential.suppress import (
+    Best,
+    Contributions,
+    PrimaryRules,
+    Prior,
+    decide_by_records,
+    needs,
+    protect,
+)
 from sfumato.confidential.suppress.unions import sensitive
 from sfumato.errors import DataError, PlanError
 from sfumato.suppression import LinkedTables, Nesting, Published, Required, audit, decide
@@ -434,3 +442,23 @@ def test_what_a_holding_adds_to_one_cell_of_a_union_and_takes_from_another_adds_
     joined = cells.joined([union])
     assert (joined.totals.tolist(), joined.sizes.tolist()) == ([100.0], [100.0])
     assert joined.top[0].tolist() == [60.0]
+
+
+@pytest.mark.parametrize("exchanges", [0, 1_000])
+def test_a_union_that_was_missing_on_the_way_asks_for_nothing_once_it_is_published(exchanges):
+    """Of linked tables by firms, in which one secondary cell was kept for such a union: every one is needed."""
+    up = {"a1": "", "a2": "", "a10": "a1", "a11": "a1", "a20": "a2", "a21": "a2"}
+    lists = [("trade", up), ("place", dict.fromkeys(("b0", "b1", "b2", "b3"), ""))]
+    others = [("trade", {"a1": "", "a2": ""}), ("size", dict.fromkeys("stu", ""))]
+    linked = LinkedTables.of([[Nesting.under(*one) for one in table] for table in (lists, others)])
+    rng, rules = np.random.default_rng(54), PrimaryRules(3, dominance=((1, Fraction(85, 100)),))
+    choices = {"trade": ("a10", "a11", "a20", "a21"), "place": ("b0", "b1", "b2", "b3"), "size": tuple("stu")}
+    codes = {name: rng.choice(some, 40).tolist() for name, some in choices.items()}
+    values = np.rint(np.exp(rng.normal(4, 1.5, 40))) + 1
+    cells = Contributions.of(linked, codes, values, rng.integers(0, 30, 40).tolist())
+    pattern = protect(linked, cells, rules, best=Best(clean=10**6, exchanges=exchanges))
+    assert pattern.work.complete
+    for cell in np.flatnonzero(pattern.where("secondary")):
+        back = np.where(pattern.suppressed, np.nan, cells.totals)
+        back[cell] = cells.totals[cell]
+        assert decide_by_records(Published.of(linked, back), cells, rules).disclosures

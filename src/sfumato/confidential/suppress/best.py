@@ -39,12 +39,12 @@ WORTH = 1e-4
 class Best:
     """How hard to look. Programs are counted and never seconds, so that the same table has the same pattern.
 
-    `clean` is the most programs of the clean-up; `rounds` how often the bound is sharpened, 0 for none, and `cuts` the
-    most programs of that; with a bound the search is done again where the bounds point, the cheapest patterns are
-    searched again among their own cells in other orders, the best of them is bettered part by part, of as many programs
-    again, and cleaned up. `exact` is for small tables: the best pattern against everybody, as far as contributors do
-    not ask for more. `exchanges` is the most programs by which cells are exchanged for others that cost less, with a
-    bound or without, while it is not reached.
+    `clean` is the most programs of a clean-up, of which there is one before exchanges and one after them; `rounds` how
+    often the bound is sharpened, 0 for none, and `cuts` the most programs of that; with a bound the search is done
+    again where the bounds point, the cheapest patterns are searched again among their own cells in other orders, the
+    best of them is bettered part by part, of as many programs again, and cleaned up. `exact` is for small tables: the
+    best pattern against everybody, as far as contributors do not ask for more. `exchanges` is the most programs by
+    which cells are exchanged for others that cost less, with a bound or without, while it is not reached.
     """
 
     clean: int = 3_000
@@ -237,6 +237,9 @@ class _Looking:
 
     def cleaned(self, pattern: _Pattern, clean: int, cuts: Sequence[Cut] = ()) -> Found:
         pattern.search.task = self.task
+        # Unions that were missing on the way, and are published now, need nothing.
+        asked = {*self.task.sides(), *self.unions(pattern.search.suppressed, None)}
+        pattern.sides = [side for side in pattern.sides if side in asked]
         tidy = CleanUp(pattern.search, self.primary, self.unions, clean, cuts)
         tidy.run(pattern.sides, self.progress)
         self.tried += tidy.tried

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.confidential.sealed import Sealed
+from sfumato.confidential.suppress.own_parts import added_up
 from sfumato.errors import DataError, how_many
 from sfumato.suppression import Flags, Floats, Insiders, Integers, LinkedTables, Nesting, together
 
@@ -154,8 +155,6 @@ class Contributions(Sealed):
     def _followed(self, linked: LinkedTables) -> "Contributions":
         """Those of cells with one contributor, followed into every total that they are a part of."""
         single = np.flatnonzero(self.counts == 1)
-        amount = np.zeros(linked.size)
-        amount[single] = self.totals[single]
         person = _same_one(linked, self.counts)
         pairs = np.unique(np.stack([single, person[single]]), axis=1)
         up = _totals_of(linked)
@@ -167,7 +166,9 @@ class Contributions(Sealed):
             both = np.unique(np.concatenate([pairs, above], axis=1), axis=1)
             new = above if both.shape[1] > pairs.shape[1] else above[:, :0]
             pairs = both
-        return Contributions(self.totals, self.counts, pairs[0], pairs[1], amount[pairs[1]], self.sizes)
+        known = np.where(self.counts == 1, self.totals, -np.inf)[pairs[0]]
+        amounts = added_up(linked.equations, pairs[0], pairs[1], known)
+        return Contributions(self.totals, self.counts, pairs[0], pairs[1], amounts, self.sizes)
 
 
 def _checked(values: Sequence[float] | Floats, weights: Sequence[float] | Floats | None) -> tuple[Floats, Floats]:
