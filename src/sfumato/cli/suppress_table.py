@@ -58,7 +58,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     p: P = "",
     dominance: Dominance = None,
     cost: Annotated[str, typer.Option(help="What a missing cell costs: value, log or count.")] = "value",
-    clean: Annotated[int, typer.Option(help="The most programs of the clean-up.")] = 3_000,
+    clean: Annotated[int, typer.Option(help="The most programs of a clean-up.")] = 3_000,
     rounds: Annotated[int, typer.Option(help="How often the lower bound is sharpened; 0 for no bound.")] = 0,
     cuts: Annotated[int, typer.Option(help="The most programs of the lower bound, and of patterns beside it.")] = 1_000,
     exchanges: Annotated[

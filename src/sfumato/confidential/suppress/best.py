@@ -39,12 +39,13 @@ WORTH = 1e-4
 class Best:
     """How hard to look. Programs are counted and never seconds, so that the same table has the same pattern.
 
-    `clean` is the most programs of a clean-up, of which there is one before exchanges and one after them; `rounds` how
-    often the bound is sharpened, 0 for none, and `cuts` the most programs of that; with a bound the search is done
-    again where the bounds point, the cheapest patterns are searched again among their own cells in other orders, the
-    best of them is bettered part by part, of as many programs again, and cleaned up. `exact` is for small tables: the
-    best pattern against everybody, as far as contributors do not ask for more. `exchanges` is the most programs by
-    which cells are exchanged for others that cost less, with a bound or without, while it is not reached.
+    `clean` is the most programs of a clean-up, of which there is one at the end and, without a bound, one before cells
+    are exchanged; `rounds` how often the bound is sharpened, 0 for none, and `cuts` the most programs of that; with a
+    bound the search is done again where the bounds point, the cheapest patterns are searched again among their own
+    cells in other orders, the best of them is bettered part by part, of as many programs again, and cleaned up. `exact`
+    is for small tables: the best pattern against everybody, as far as contributors do not ask for more. `exchanges` is
+    the most programs by which cells are exchanged for others that cost less, with a bound or without, while it is not
+    reached.
     """
 
     clean: int = 3_000
