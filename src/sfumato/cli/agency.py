@@ -122,7 +122,10 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
     beside: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="A release with withheld cells of the same data, made jointly with; repeats."),
+        typer.Option(
+            metavar="DIR",
+            help="An earlier release of the ledger, which must know it; withheld cells are protected jointly; repeats.",
+        ),
     ] = None,
     engine: EngineName = "",
     spark: SparkAddress = "",

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import refuse_leap
 from sfumato.confidential.contradicted import refuse_contradicted
+from sfumato.confidential.earlier_release import check_earlier
 from sfumato.confidential.engines.choose import refuse_before_reading, refuse_unheld
 from sfumato.confidential.excess import told_excess
 from sfumato.confidential.fate import Reservation, Unnamed, adding, charged_words
@@ -84,7 +86,7 @@ def run(
         products = list(made.values())
         options.progress("calibrated")
         manifest = written(part.path, plan, products, stated(plan, price, options, products), diverged, shapes)
-        committed(part, manifest, options)
+        committed(part, manifest, options, partial(_refuse_unlaid, withholding, account, price))
         options.progress("committed")
         named(part.path, out, options)
     with adding(lambda: "The release could not be read again", lambda: f"It is published in {out}."):
@@ -127,16 +129,22 @@ def _account(
     ledger: Path | str | None, plan: Plan, price: Price, options: Options, out: Path, withholding: "Withholding | None"
 ) -> Account | None:
     """The account that pays, if it can and was not put back: reading may take long, so it is asked before."""
-    if options.confidential or ledger is None:
+    account = None if options.confidential or ledger is None else Account(Path(ledger))
+    check_earlier(options, account)
+    if account is None:
         return None
-    account = Account(Path(ledger))
     refuse_leap(account.entries, options.year)
     account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
-    if withholding:
-        withholding.refuse_unlaid(account, price.total)
+    _refuse_unlaid(withholding, account, price)
     for said in filter(None, (refuse_older(account, out.parent), *refuse_unnamed(account, out))):
         options.note(said)
     return account
+
+
+def _refuse_unlaid(withholding: "Withholding | None", account: Account | None, price: Price) -> None:
+    """Refuse a run beside which another release of the ledger withholds cells of the same time."""
+    if withholding and account:
+        withholding.refuse_unlaid(account, price.total)
 
 
 def _charged(account: Account | None, plan: Plan, price: Price, options: Options) -> Reservation | None:

@@ -27,7 +27,7 @@ class Options:
     year: int | None = None
     """That of the clock, confirmed where it stands more than a year after the last charge."""
     beside: tuple[Path, ...] = ()
-    """Releases with withheld cells of the same data, with which one more is made jointly."""
+    """Earlier releases of the same ledger; tables with withheld cells are protected jointly with theirs."""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -65,10 +65,10 @@ class Options:
                 f"The plan '{plan.name}' exists only as published. {broken} Run it with --mode "
                 f"{AS_PUBLISHED} to study it, on synthetic data or inside the agency; it is never published."
             )
-        if self.beside and plan.suppress is None:
+        if self.beside and self.confidential and plan.suppress is None:
             raise PlanError(
-                "--beside names releases with withheld cells, with which tables of [suppress] are made jointly; this "
-                "plan has no [suppress]: leave it out."
+                "--beside compares earlier releases with the ledger, and this run is charged to none; leave out "
+                "--beside, or give --ledger in place of --rehearsal or --mode."
             )
         if self.confidential and self.sign_with:
             raise ReleaseError(

@@ -1,7 +1,7 @@
 """Publication: the folder of a release, from its first file to the hash that its ledger commits."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sfumato.calibrate import Diverged
@@ -66,8 +66,11 @@ def named(part: Path, out: Path, options: Options) -> None:
     part.rename(out)
 
 
-def committed(part: Unnamed, manifest: Manifest, options: Options) -> None:
-    """Seal the manifest and commit its hash; again where another release came first, as it counts all before it."""
+def committed(part: Unnamed, manifest: Manifest, options: Options, refuse_new: Callable[[], None]) -> None:
+    """Seal the manifest and commit its hash; again where another release came first, as it counts all before it.
+
+    `refuse_new` looks at the releases that the ledger committed while this run worked.
+    """
     charge = part.charge
     while True:
         counted = charge.account.ledger if charge else None
@@ -78,6 +81,7 @@ def committed(part: Unnamed, manifest: Manifest, options: Options) -> None:
         options.progress("written")
         if counted is None:
             return
+        refuse_new()  # a release that is committed after this look makes the commit below start again
         if entry := part.commit(release, counted):
             remember(counted.id, entry)
             return

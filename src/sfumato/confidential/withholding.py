@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.confidential.account import Account
+from sfumato.confidential.earlier_release import EarlierRelease
 from sfumato.confidential.linked_system import LinkedSystem
 from sfumato.confidential.published_before import Flags, PublishedBefore, joined, refuse_unlaid
 from sfumato.confidential.sealed import Sealed
@@ -60,7 +61,8 @@ class Withholding(Sealed):
 
     @classmethod
     def of(cls, plan: Plan, beside: Sequence[Path] = ()) -> "Withholding":
-        return cls(plan, tuple(map(PublishedBefore.read, beside)))
+        withholding = (folder for folder in beside if EarlierRelease.read(folder).withholds_cells)
+        return cls(plan, tuple(map(PublishedBefore.read, withholding)))
 
     @cached_property
     def joint(self) -> Plan:
