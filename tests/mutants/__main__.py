@@ -60,8 +60,17 @@ def near(tests: list[str], module: str, count: int) -> list[str]:
 
 def accepted() -> dict[str, str]:
     """The survivors that weaken nothing, each with its reason."""
-    listed = tomllib.loads(ACCEPTED.read_text("utf-8")).get("survivor", [])
-    return {one["mutant"]: one["reason"] for one in listed}
+    survivors = tomllib.loads(ACCEPTED.read_text("utf-8")).get("survivor", [])
+    return {
+        f"{survivor['shape']} {survivor['kind']} {survivor['number']}": survivor["reason"] for survivor in survivors
+    }
+
+
+def survivor_text(mutant: Mutant, reason: str) -> str:
+    """The lines of accepted.toml for a survivor; the last two are for its reader."""
+    lines = [f'shape = "{mutant.shape}"', f'kind = "{mutant.kind}"', f"number = {mutant.number + 1}"]
+    lines += [f"reason = {json.dumps(reason, ensure_ascii=False)}", f"# {mutant.place}", f"# {mutant.change}"]
+    return "\n".join(["[[survivor]]", *lines, ""])
 
 
 class Trials:
@@ -80,16 +89,16 @@ class Trials:
     def all(self, sample: list[Mutant]) -> dict[str, dict[str, str]]:
         for place, one in enumerate(sample, 1):
             if not self._stands(one):
-                found = self.known[one.key] = self._tried(one)
+                found = self.known[one.name] = self._tried(one)
                 self.kept.write_text(json.dumps(self.known, indent=1), "utf-8")
-                print(f"{place}/{len(sample)} {found['outcome']}  {one.key}  {found['killer']}", flush=True)
+                print(f"{place}/{len(sample)} {found['outcome']}  {one.name}  {found['killer']}", flush=True)
         self._control(sample)
-        return {one.key: self.known[one.key] for one in sample}
+        return {one.name: self.known[one.name] for one in sample}
 
     def _control(self, sample: list[Mutant]) -> None:
         """What kills must pass where nothing is changed."""
-        killed = [one for one in sample if self.known[one.key]["outcome"] == KILLED]
-        tests = sorted({self.known[one.key]["killer"] for one in killed})
+        killed = [one for one in sample if self.known[one.name]["outcome"] == KILLED]
+        tests = sorted({self.known[one.name]["killer"] for one in killed})
         if broken := failing(self.copy, tests, sum(self.map.seconds[each] for each in tests)):
             raise RuntimeError(f"These tests kill mutants and fail without them as well: {', '.join(broken)}")
 
@@ -106,7 +115,7 @@ class Trials:
         return sha256(b"".join(texts) + "".join(tests).encode()).hexdigest()
 
     def _stands(self, one: Mutant) -> bool:
-        before = self.known.get(one.key)
+        before = self.known.get(one.name)
         if before is None:
             return False
         if before["outcome"] == SURVIVED:
@@ -130,7 +139,7 @@ def table(sample: list[Mutant], found: dict[str, dict[str, str]], reasons: dict[
     """Killed, accepted and new by package, as docs/assurance.md shows it."""
     counts: dict[str, Counter[str]] = {}
     for one in sample:
-        outcome = found[one.key]["outcome"]
+        outcome = found[one.name]["outcome"]
         said = outcome if outcome != SURVIVED else "accepted" if one.key in reasons else "new"
         counts.setdefault(f"`{one.package}`", Counter())[said] += 1
     counts["all"] = sum(counts.values(), Counter())
@@ -150,15 +159,16 @@ def main(only: str, count: int, seconds: float) -> int:
     found = all_mutants(copy / "src" / "sfumato")
     map_ = tested(copy, BUILD, modules)
     covered = {one for name, of in found.items() for one in of if map_.of(name, one.line, modules[name])}
-    sample = [one for one in chosen(found, modules, count, covered.__contains__) if only in one.key]
+    sample = [one for one in chosen(found, modules, count, covered.__contains__) if only in one.place]
     every, run = sum(map(len, found.values())), len(covered)
     print(f"{every:,} mutants of {len(found)} modules, {run:,} on lines that tests run; {len(sample):,} are tried")
     preload()
     outcomes, reasons = Trials(copy, modules, map_, seconds).all(sample), accepted()
-    new = [key for key, one in outcomes.items() if one["outcome"] == SURVIVED and key not in reasons]
+    survivors = [one for one in sample if outcomes[one.name]["outcome"] == SURVIVED]
+    new = [survivor_text(one, "") for one in survivors if one.key not in reasons]
     gone = sorted(set(reasons) - {one.key for of in found.values() for one in of})
     print(table(sample, outcomes, reasons))
-    print(*(f"survives, and accepted.toml does not say why it may: {key}" for key in new), sep="\n")
+    print(*(f"survives, and accepted.toml does not say why it may:\n{text}" for text in new), sep="\n")
     print(*(f"is accepted and no mutant any more, delete it: {key}" for key in gone), sep="\n")
     return 1 if new or gone else 0
 

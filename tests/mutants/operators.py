@@ -8,6 +8,7 @@ import ast
 import warnings
 from collections import Counter
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 BOUNDARY = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 FLIP = {
@@ -41,10 +42,14 @@ NOT_REMOVED = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change at one place; its key says what is changed and not on which line it stands."""
+    """One change at one place. Its key is the shape of its function, the kind of change and a number of its own.
+
+    Names, texts and annotations are no part of a shape, so a rename keeps every key.
+    """
 
     module: str
     function: str
+    shape: str
     kind: str
     line: int
     start: int
@@ -52,13 +57,27 @@ class Mutant:
     text: str
     before: str
     after: str
-    again: int = 0
+    number: int = 0
 
     @property
     def key(self) -> str:
-        """What names it in the list of accepted ones, whatever is written above it."""
-        again = f" ({self.again + 1})" if self.again else ""
-        return f"{self.module}:{self.function or 'module'}: {self.before} -> {self.after}{again}"
+        """The name of the mutant in the list of accepted survivors."""
+        return f"{self.shape} {self.kind} {self.number + 1}"
+
+    @property
+    def place(self) -> str:
+        """Where the change is, for a reader."""
+        return f"{self.module}:{self.function or 'module'}"
+
+    @property
+    def name(self) -> str:
+        """The name of the mutant among all of today; two functions may have one shape."""
+        return f"{self.place}: {self.key}"
+
+    @property
+    def change(self) -> str:
+        """What is changed, for a reader."""
+        return f"{self.before} -> {self.after}"
 
     @property
     def package(self) -> str:
@@ -74,11 +93,13 @@ class Changes(ast.NodeVisitor):
     """Every change of a tree, as its kind, place and text, with the function that it stands in."""
 
     def __init__(self, source: bytes) -> None:
-        self.source, self.function, self.found = source, "", []
+        self.source, self.function, self.shape, self.found = source, "", "", []
         self.starts = [0]
         for line in source.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
-        self.visit(ast.parse(source))
+        for statement in ast.parse(source).body:
+            self.shape = shape_of(statement)
+            self.visit(statement)
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         ends = self.starts[node.end_lineno - 1] + node.end_col_offset
@@ -89,14 +110,15 @@ class Changes(ast.NodeVisitor):
         return self.source[start:end].decode()
 
     def change(self, kind: str, node: ast.AST, text: str) -> None:
-        self.found.append((self.function, kind, node.lineno, *self.span(node), text))
+        self.found.append((self.function, self.shape, kind, node.lineno, *self.span(node), text))
 
     def sign(self, kind: str, left: ast.AST, right: ast.AST, signs: tuple[str, str]) -> None:
         """Another sign between two operands, whatever brackets stand there."""
         start, end = self.span(left)[1], self.span(right)[0]
         between = self.source[start:end].decode()
         old = next(one for one in (signs[0], signs[0].replace(" ", "  ")) if one in between)
-        self.found.append((self.function, kind, left.end_lineno, start, end, between.replace(old, signs[1], 1)))
+        place = self.function, self.shape, kind, left.end_lineno, start, end
+        self.found.append((*place, between.replace(old, signs[1], 1)))
 
     def generic_visit(self, node: ast.AST) -> None:
         for name, value in ast.iter_fields(node):
@@ -106,12 +128,19 @@ class Changes(ast.NodeVisitor):
                 if isinstance(one, ast.AST):
                     self.visit(one)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.ClassDef) -> None:
-        outer, self.function = self.function, f"{self.function}.{node.name}".strip(".")
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        outer = self.function, self.shape
+        self.function, self.shape = f"{self.function}.{node.name}".strip("."), shape_of(node)
         self.generic_visit(node)
-        self.function = outer
+        self.function, self.shape = outer
 
-    visit_ClassDef = visit_FunctionDef
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        outer = self.function, self.shape
+        self.function = f"{self.function}.{node.name}".strip(".")
+        for statement in node.body:
+            self.shape = shape_of(statement)
+            self.visit(statement)
+        self.function, self.shape = outer
 
     def visit_Assign(self, node: ast.Assign) -> None:
         if not any(isinstance(one, ast.Name) and one.id == "EXAMPLE" for one in node.targets):
@@ -215,19 +244,41 @@ SIGNS = {
 }  # fmt: skip
 
 
+NAMES = frozenset({"id", "attr", "arg", "name", "asname", "module", "names", "rest", "kwd_attrs"})
+LEFT_OUT = frozenset({"annotation", "returns", "type_params", "type_comment", "decorator_list"})
+
+
+def shape_of(node: ast.AST) -> str:
+    """A short hash of a statement without its names, texts, annotations and docstring."""
+    return sha256(_shape(node).encode()).hexdigest()[:12]
+
+
+def _shape(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{' '.join(map(_shape, value))}]"
+    if isinstance(value, ast.Constant):
+        return "text" if isinstance(value.value, str) else repr(value.value)
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    parts = {name: part for name, part in ast.iter_fields(value) if name not in NAMES | LEFT_OUT}
+    if isinstance(value, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(value) is not None:
+        parts["body"] = value.body[1:]
+    return f"({type(value).__name__} {' '.join(map(_shape, parts.values()))})"
+
+
 def mutants(source: str, module: str) -> list[Mutant]:
     """Every mutant of a source, in the order of its lines; a few cannot be compiled."""
-    encoded, found, seen, again = source.encode(), [], set(), Counter[str]()
+    encoded, found, seen, numbers = source.encode(), [], set(), Counter[str]()
     changes = Changes(encoded)
-    for function, kind, line, start, end, text in sorted(changes.found, key=lambda one: one[3:]):
+    for function, shape, kind, line, start, end, text in sorted(changes.found, key=lambda change: change[4:6]):
         first, last = _lines(encoded, start, end)
         before, after = encoded[first:last], encoded[first:start] + text.encode() + encoded[end:last]
-        one = Mutant(module, function, kind, line, start, end, text, _flat(before), _flat(after))
-        if one.before == one.after or (start, end, text) in seen:
+        mutant = Mutant(module, function, shape, kind, line, start, end, text, _flat(before), _flat(after))
+        if mutant.before == mutant.after or (start, end, text) in seen:
             continue
         seen.add((start, end, text))
-        found.append(replace(one, again=again[one.key]))
-        again[one.key] += 1
+        found.append(replace(mutant, number=numbers[mutant.key]))
+        numbers[mutant.key] += 1
     return found
 
 

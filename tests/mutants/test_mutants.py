@@ -65,6 +65,20 @@ def test_a_mutant_keeps_its_key_whatever_is_written_above_it():
     assert len({one.key for one in below}) == len(below)
 
 
+def test_a_mutant_keeps_its_key_when_names_and_words_change():
+    words = {"guarded": "refuse_small", "value": "count", "at_most": "limit", "Neither": "None", "is too": "was too"}
+    renamed = SOURCE
+    for old, new in words.items():
+        renamed = renamed.replace(old, new)
+    assert [mutant.key for mutant in mutants(renamed, "other/module")] == [one.key for one in mutants(SOURCE, "module")]
+
+
+def test_a_mutant_of_changed_code_has_another_key():
+    changed = mutants(SOURCE.replace("value < 0", "value < 1"), "module")
+    kept = {mutant.key for mutant in changed} & {mutant.key for mutant in mutants(SOURCE, "module")}
+    assert {key.split()[0] for key in kept} == {mutants(SOURCE, "module")[0].shape}
+
+
 def test_the_sample_is_the_same_for_everybody_and_has_some_of_each_module_and_kind():
     found = all_mutants(ROOT / "src" / "sfumato", "privacy")
     modules = targets(ROOT / "src" / "sfumato", "privacy")
@@ -117,14 +131,12 @@ print(json.dumps(told))
 
 def test_a_survivor_counts_as_new_unless_it_is_accepted():
     one, other = mutants("LARGEST = 8\n", "privacy/loss")
-    outcomes = {one.key: {"outcome": "survived"}, other.key: {"outcome": "killed"}}
+    outcomes = {one.name: {"outcome": "survived"}, other.name: {"outcome": "killed"}}
     assert table([one, other], outcomes, {}).splitlines()[-1] == "| all | 2 | 1 | 0 | 0 | 1 |"
     assert table([one, other], outcomes, {one.key: "why"}).splitlines()[-1] == "| all | 2 | 1 | 0 | 1 | 0 |"
 
 
-def test_every_accepted_survivor_is_a_mutant_of_today_and_has_a_reason():
-    known = {one.key for of in all_mutants(ROOT / "src" / "sfumato").values() for one in of}
+def test_every_accepted_survivor_has_a_reason():
     reasons = accepted()
-    assert [key for key in reasons if key not in known] == []
-    assert all(len(why.split()) >= 4 for why in reasons.values())
+    assert all(len(reason.split()) >= 4 for reason in reasons.values())
     assert len(reasons) == Path(ACCEPTED).read_text("utf-8").count("[[survivor]]")
