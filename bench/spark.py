@@ -33,6 +33,7 @@ from bench.line import Goal, Line
 from bench.peers.clock import of_process
 from tests.confidential import spark_server
 
+from sfumato.confidential.engines.cluster.client import import_client
 from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.sources.cluster import Address, ClusterTable
 from sfumato.confidential.engines.spark import Spark
@@ -117,6 +118,7 @@ def ours(address: str, place: Path, at_most: int | None = None) -> dict[Any, Any
 
 def plain(address: str, place: Path) -> pa.Table:
     """The groups as plain Spark gives them, in a session of its own."""
+    import_client()
     from pyspark.sql.connect.functions import expr
     from pyspark.sql.connect.session import SparkSession
 

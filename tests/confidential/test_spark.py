@@ -18,6 +18,7 @@ from tests.confidential.test_engines_agree import A, B, C, V, cells, same, table
 from sfumato.confidential import Microdata
 from sfumato.confidential.engines import choose
 from sfumato.confidential.engines.cluster import dialect
+from sfumato.confidential.engines.cluster.client import import_client
 from sfumato.confidential.engines.cluster.settings import EXACT, refuse_unset, stated
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.request import Reading
@@ -189,6 +190,7 @@ def test_weights_and_replicates_are_summed_to_the_last_bit(spark, tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # it warns of the version of pandas
 def test_a_frame_of_spark_is_never_collected(spark, jobs, monkeypatch):
+    import_client()
     from pyspark.sql.connect.client import SparkConnectClient
     from pyspark.sql.connect.session import SparkSession
 

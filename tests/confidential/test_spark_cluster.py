@@ -14,6 +14,8 @@ from tests.commands import sfumato
 from tests.confidential import spark_server, spark_watch
 from tests.confidential.test_spark import PLAN
 
+from sfumato.confidential.engines.cluster.client import import_client
+
 PARTS = 12
 ROWS = (*[250] * (PARTS - 1), 200)
 """Spark reads the smallest file last."""
@@ -51,6 +53,7 @@ def parts(tmp_path):
 
 
 def session(address):
+    import_client()
     from pyspark.sql.connect.session import SparkSession
 
     return SparkSession.builder.remote(address).create()

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import settings
+from sfumato.confidential.engines.cluster.client import import_client
 from sfumato.confidential.engines.cluster.dialect import quoted, same
 from sfumato.confidential.engines.cluster.named import frame_of
 from sfumato.confidential.engines.cluster.refusals import UNREAD, readable
@@ -224,6 +225,7 @@ def _session(address: Address) -> Any:
             refuse_plain(line, address)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns of versions of other packages, and so would every run
+        import_client()
         from pyspark.sql.connect.client.retries import DefaultPolicy
         from pyspark.sql.connect.session import SparkSession
 
