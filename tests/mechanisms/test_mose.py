@@ -1,5 +1,6 @@
 """MOSE: chi, local sensitivities and scales as the published method gives them, and nothing claimed for any of it."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.cli.reproduce import reproduce
 from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.audit import audit_plan
 from sfumato.draws import SeededDraws
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.kernels.simple_regression import Moments
 from sfumato.mechanisms.mose import Mose
 from sfumato.mechanisms.mose_as_published import MoseAsPublished
@@ -18,6 +20,8 @@ from sfumato.privacy import Unbounded
 from sfumato.schema import Rows
 from sfumato.statistics.fitted import Fitted
 from sfumato.studies.mose import Atlas, anywhere, lines, moved_chi, picture
+from sfumato.studies.mose_example import largest, points_of
+from sfumato.studies.mose_example import lines as authors_lines
 
 SHARED = Path(__file__).parents[2] / "../shared/data/mose/private_data_by_cells.dta"
 PLAN = """
@@ -55,17 +59,25 @@ def plan(levels, least="1", old="", new=""):
     return sf.Plan.parse(text.replace(old, new), Path("ranks.toml"))
 
 
+def fitted_line(x, y):
+    """Base and slope by a general least-squares solver, of a column of ones and x."""
+    return np.linalg.lstsq(np.column_stack([np.ones(len(x)), x]), y, rcond=None)[0]
+
+
 def predicted(x, y):
-    """By a general least-squares solver, of a column of ones and x."""
-    (base, slope), *_ = np.linalg.lstsq(np.column_stack([np.ones(len(x)), x]), y, rcond=None)
+    base, slope = fitted_line(x, y)
     return base + 0.25 * slope
 
 
-def by_hand(x, y):
+def sloped(x, y):
+    return fitted_line(x, y)[1]
+
+
+def by_hand(x, y, statistic=predicted):
     """LS by corners added and points removed, each fitted anew."""
-    true = predicted(x, y)
-    added = [predicted(np.append(x, a), np.append(y, b)) for a in (0, 1) for b in (0, 1)]
-    gone = [predicted(np.delete(x, at), np.delete(y, at)) for at in range(len(x))]
+    true = statistic(x, y)
+    added = [statistic(np.append(x, a), np.append(y, b)) for a in (0, 1) for b in (0, 1)]
+    gone = [statistic(np.delete(x, at), np.delete(y, at)) for at in range(len(x))]
     return true, max(abs(one - true) for one in added), max(abs(one - true) for one in gone)
 
 
@@ -104,6 +116,65 @@ def test_chi_and_scales_of_the_authors_example_are_those_of_the_published_method
     assert (scale * 4 * lowest)[shown] == pytest.approx(chi, rel=1e-4)
     off = told.values * 1e-6 - np.array([known[one][1] for one in sorted(cells)])
     assert np.abs(off / scale)[shown].mean() == pytest.approx(1, abs=0.45), "Laplace's law has a mean size of its scale"
+
+
+def steep_cells(rng):
+    """Forty cells whose last child stands far to the right of all others, so that the line hangs on it."""
+    x = np.concatenate([[*rng.uniform(0.0, 0.1, 7), 0.6] for _ in range(40)])
+    return rng.random(len(x)).round(6), x.round(6), np.arange(41) * 8
+
+
+def test_as_published_chi_adds_points_at_the_corners_and_removes_none():
+    """Lines fitted one by one; in these cells removing the far child moves a line further than any corner."""
+    y, x, offsets = steep_cells(np.random.default_rng(6))
+    cells = points_of("slope", y, x, offsets)
+    parts = [slice(*ends) for ends in pairwise(offsets)]
+    own = [by_hand(x[part], y[part], sloped) for part in parts]
+    added, gone = (8 * max(line[place] for line in own) for place in (1, 2))
+    assert gone > 1.5 * added
+    assert largest(MoseAsPublished(4), cells) == pytest.approx(added, rel=1e-4)
+    assert largest(Mose(4), cells) == pytest.approx(gone, rel=1e-4)
+
+
+def test_chi_as_published_stands_in_the_errors_of_a_slope():
+    """The stated variance is 2 (chi / (epsilon N))² with the chi of the corners; with removed points it is larger."""
+    y, x, offsets = steep_cells(np.random.default_rng(6))
+    atlas, cells = Atlas(y, x, offsets), points_of("slope", y, x, offsets)
+    chi = largest(MoseAsPublished(4), cells)
+    ratios = []
+    for mechanism in (MoseAsPublished(4, least=1), Mose(4, least=1)):
+        noisy = mechanism.perturb(cells, SeededDraws(1), {"children": atlas.counted("1000", 1)})
+        deviation = np.sqrt((noisy.public["variance"].ravel() - 1 / 12) / 2) * float(noisy.step)
+        ratios.append(deviation * 4 * 8 / chi)
+    assert ratios[0] == pytest.approx(1, rel=1e-4)
+    assert ratios[1].min() > 1.5
+
+
+def test_the_authors_example_has_their_chi_for_both_statistics():
+    """Their do-files step by step: one child more at each corner, N times the largest move, the largest of cells."""
+    frame = example()
+    groups = [(group["parent_rank"].to_numpy(), group["kid_rank"].to_numpy()) for _, group in frame.groupby("cell")]
+    told = {line.what: line for line in authors_lines(SHARED)}
+    for name, statistic, printed in (("line at 0.25", predicted, "2.9702"), ("slope", sloped, "7.5008")):
+        chi = max(len(x) * by_hand(x, y, statistic)[1] for x, y in groups)
+        assert told[f"the authors' example: chi of the {name}"].ours == f"{chi:.4f}" == printed
+        noise = np.mean([np.sqrt(2) * chi / (4 * len(x)) for x, _ in groups])
+        assert told[f"the authors' example: mean standard deviation of noise, {name}"].ours == f"{noise:.4f}"
+    assert told["the same, points removed as well: slope"].ours == "8.2271"
+    assert told["the authors' example: children"].published == told["the authors' example: children"].ours
+
+
+def test_a_file_that_is_not_the_authors_is_refused_in_words(tmp_path):
+    (tmp_path / "other.dta").write_text("no Stata file", encoding="utf-8")
+    with pytest.raises(DataError, match=r"other.dta is not a readable Stata file"):
+        authors_lines(tmp_path / "other.dta")
+    pytest.importorskip("pyreadstat").write_dta(
+        pytest.importorskip("pandas").DataFrame({"cell": [1.0]}), str(tmp_path / "short.dta")
+    )
+    with pytest.raises(DataError, match=r"no column kid_rank, parent_rank; give private_data_by_cells.dta"):
+        authors_lines(tmp_path / "short.dta")
+    with pytest.raises(PlanError, match="takes no --example; mose does"):
+        reproduce("qcew-power", example=SHARED)
 
 
 def test_moments_with_a_point_more_or_less_are_those_of_the_points_themselves():

@@ -116,10 +116,14 @@ class Mose(Mechanism):
             cells.domain, values.reshape(shape), cells.step, cells.move, public, None, Statuses((few,), which), said
         )
 
+    def local_sensitivity(self, lines: "CellLines") -> Floats:
+        """How far a line moves by a point at a corner, or by one of its own points less: the largest."""
+        return lines.local_sensitivity
+
     def chi(self, cells: Cells, lines: "CellLines", shown: NDArray[np.bool_]) -> Floats:
         """The largest N · LS of the cells that are shown and alike in some attributes, for every cell."""
         place = groups_of(cells.domain, self.chi_by)
-        reached = np.where(shown, lines.moments.count * lines.local_sensitivity, 0.0)
+        reached = np.where(shown, lines.moments.count * self.local_sensitivity(lines), 0.0)
         largest = np.zeros(int(place.max(initial=0)) + 1)
         np.maximum.at(largest, place, reached)
         return largest[place]
@@ -151,6 +155,11 @@ class CellLines:
     @property
     def local_sensitivity(self) -> Floats:
         """How far a line goes by a point at a corner of the bounds, or by one of its own points less: the largest."""
+        return np.maximum(self.corner_sensitivity, self._removed())
+
+    @property
+    def corner_sensitivity(self) -> Floats:
+        """How far a line goes by a point at a corner of the bounds: the largest."""
         up, right = self.of_rows.y, self.of_rows.x
         assert isinstance(up, Clipped)  # noqa: S101 - lines are of values within bounds
         assert isinstance(right, Clipped)  # noqa: S101
@@ -158,12 +167,15 @@ class CellLines:
         for x in (float(right.low), float(right.high)):
             for y in (float(up.low), float(up.high)):
                 found = np.maximum(found, np.abs(self.value(self.moments.with_point(x, y)) - true))
-        return np.maximum(found, self._removed(true, float(up.step), float(right.step)))
+        return found
 
-    def _removed(self, true: Floats, step_y: float, step_x: float) -> Floats:
+    def _removed(self) -> Floats:
         """The furthest that a line goes by one of its own points less."""
-        cell = np.repeat(np.arange(len(self.rows)), self.rows.lengths)
-        y, x = (self.rows.values[:, at].astype(np.float64) * step for at, step in enumerate((step_y, step_x)))
+        cell, true = np.repeat(np.arange(len(self.rows)), self.rows.lengths), self.value(self.moments)
+        assert isinstance(self.of_rows.y, Clipped)  # noqa: S101 - lines are of values within bounds
+        assert isinstance(self.of_rows.x, Clipped)  # noqa: S101
+        steps = (float(self.of_rows.y.step), float(self.of_rows.x.step))
+        y, x = (self.rows.values[:, at].astype(np.float64) * step for at, step in enumerate(steps))
         without = self.value(self.moments.taken(cell).with_point(x, y, -1))
         found = np.zeros(len(self.rows))
         np.maximum.at(found, cell, np.abs(without - true[cell]))

@@ -1,5 +1,6 @@
 """MOSE as its example does it: exact counts in the scale, and the noise of the counts once more on the lines.
 
+LS adds a point at each corner and removes none, as in steps 1 and 2 of the authors' example code.
 Claim. None. The error that is stated is √2 chi / (epsilon N), so that it tells every true count N; and noise is
 chi / N times that of the published count, so that both cancel: `tests/attacks/test_mose.py` reads every line off.
 """
@@ -27,6 +28,10 @@ class MoseAsPublished(Mose):
         "exact counts stand in every error, and noise that is shared with the counts cancels: use mose, or a mechanism "
         "with a claim"
     )
+
+    def local_sensitivity(self, lines: CellLines) -> Floats:
+        """How far a line moves by a point at a corner, as published: no point is removed."""
+        return lines.corner_sensitivity
 
     def scale_counts(self, true: Floats, counts: Product) -> Floats:  # noqa: ARG002 - the true ones, as published
         return np.maximum(true, 1.0)

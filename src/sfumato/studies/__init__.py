@@ -24,6 +24,7 @@ from sfumato.studies import (
     margin_tables,
     masking,
     mose,
+    mose_example,
     ors,
     ors_weights,
     percentiles,
@@ -75,6 +76,7 @@ PICTURES: dict[str, Callable[..., Picture]] = {
     "mose": mose.picture,
     "percentiles": percentiles.picture,
 }
+EXAMPLES: dict[str, Callable[[Path], list[Line]]] = {"mose": mose_example.lines}
 RECORDS = {}
 for number in lodes_figures.FIGURES:
     LINES[f"lodes-figure-{number}"] = partial(lodes_figures.lines, number)
@@ -82,7 +84,14 @@ for number in lodes_figures.FIGURES:
     RECORDS[f"lodes-figure-{number}"] = partial(lodes_figures.records, number)
 WORDS = tomllib.loads(Path(__file__).with_name("studies.toml").read_text(encoding="utf-8"))
 STUDIES = {
-    name: Study(name, lines=LINES[name], picture=PICTURES.get(name), records=RECORDS.get(name), **words)
+    name: Study(
+        name,
+        lines=LINES[name],
+        picture=PICTURES.get(name),
+        records=RECORDS.get(name),
+        example=EXAMPLES.get(name),
+        **words,
+    )
     for name, words in WORDS.items()
 }
 

@@ -5,7 +5,7 @@ drawn exactly; totals of the signed table alone could be had by the shortcut of 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,13 +20,14 @@ from sfumato.studies.iab_table import furth
 from sfumato.studies.study import Line
 
 WAYS = ("signed", "set to 0", "one carrier", "calibrated")
-TO_ZERO = {
-    "# not employed": (10_778.41, 1.8, 0.0, 439.41),
-    "# not employed foreigners": (3_999.96, 2.05, 0.0, 310.71),
-    "% not employed": (7.66, 1.89, 0.0, 0.31),
-    "% not employed among foreigners": (6.75, 2.11, 0.0, 0.52),
+Printed = dict[str, tuple[float, float, float, float]]
+TO_ZERO: Printed = {
+    "# not employed": (10_778.41, 1.8, 0, 439.41),
+    "# not employed foreigners": (3_999.96, 2.05, 0, 310.71),
+    "% not employed": (7.66, 1.89, 0, 0.31),
+    "% not employed among foreigners": (6.75, 2.11, 0, 0.52),
 }
-CALIBRATED = {
+CALIBRATED: Printed = {
     "# not employed": (8_023.74, 0.97, 94.36, 439.41),
     "# not employed foreigners": (2_258.13, 0.99, 94.66, 310.71),
     "% not employed": (18.81, 0.97, 94.78, 1.24),
@@ -34,6 +35,7 @@ CALIBRATED = {
 }
 PUBLISHED = {"one carrier": TO_ZERO, "calibrated": CALIBRATED}
 """The slide of 'negatives set to zero' stands beside one carrier: what it prints is above what 0 can give."""
+PLACES = {"one carrier": "the slide of negatives set to zero", "calibrated": "the slide of the calibration approach"}
 RUNS_AT_ONCE = 16
 """Runs that are drawn together: enough for the sampler to be at its best."""
 
@@ -77,7 +79,8 @@ def lines(runs: int) -> list[Line]:
         for question in QUESTIONS:
             published = PUBLISHED.get(way, {}).get(question.name)
             name, plain = f"{way}: {question.name}", way == "signed"
-            found += summed_up(name, question, totals[way], truth.sizes, variance_of(1.0), published, exact=plain)
+            rows = summed_up(name, question, totals[way], truth.sizes, variance_of(1.0), published, exact=plain)
+            found += [replace(row, place=PLACES[way]) for row in rows] if published else rows
     return [*found, *_sound(truth, runs)]
 
 

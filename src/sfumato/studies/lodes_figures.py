@@ -153,7 +153,8 @@ def _findings(figure: int, found: tuple[FigurePoint, ...], of: tuple[Marginal, M
             if len(own := [p for p in found if (p.places, p.mechanism, p.alpha) == (EVERYWHERE, law.name, alpha)]) > 1
         ]
         told = f"{min(slopes):.3f} to {max(slopes):.3f}"
-        shown.append(Line(f"slope of log ratio on log epsilon, {law.name}", "-1", told))
+        remark = "the error is a constant over epsilon"
+        shown.append(Line(f"slope of log ratio on log epsilon, {law.name}", "", told, remark, derived="-1"))
     for one in PAPER:
         least = ", ".join(f"{one.least(alpha):.3f}" for alpha in ALPHAS)
         shown.append(Line(f"no number up to epsilon, {one.name}", "", least, "alpha 0.01 to 0.2"))

@@ -88,9 +88,10 @@ def randomized_response(runs: int) -> list[Line]:
         lines.append(
             Line(
                 f"truth {p}, epsilon {float(warner.loss.epsilon):.3f}: sd",
-                f"{theory:.4f}",
+                "",
                 f"{found.std():.4f}",
                 central,
+                derived=f"{theory:.4f}",
             )
         )
     return lines

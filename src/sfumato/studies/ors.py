@@ -47,7 +47,8 @@ def table_2(_runs: int) -> list[Line]:
 
 
 def _delta(law: TruncatedGeometric, shift: int) -> Line:
-    return Line(f"delta, a shift of {shift}", "0.0000006" if shift == 1 else "", f"{beyond(law, shift):.3g}")
+    printed, place = ("0.0000006", "section 3.2") if shift == 1 else ("", "")
+    return Line(f"delta, a shift of {shift}", printed, f"{beyond(law, shift):.3g}", place=place)
 
 
 @cache
@@ -142,7 +143,7 @@ def table_4(runs: int) -> list[Line]:
     found = simulate(runs)
     law = TruncatedGeometric(Fraction(7), 1)
     closed = closed_form(law.variance)
-    lines = [Line("share of runs that converged", "22.4%", f"{found.converged:.1%}", "depends on the data")]
+    lines = [Line("share of runs that converged", "224 of 1,000", f"{found.converged:.1%}", "depends on the data")]
     rows = zip(found.plain_converged, found.raked, found.plain, closed, found.least_squares, strict=True)
     for (dimension, printed), (kept, scaled, every, formula, squares) in zip(TABLE_4.items(), rows, strict=True):
         what, published = f"{dimension}-way: before / raked / less", "{:.3f} / {:.3f} / {}".format(*printed)

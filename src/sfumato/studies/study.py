@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sfumato.pictures import Picture
@@ -9,12 +10,32 @@ from sfumato.pictures import Picture
 
 @dataclass(frozen=True)
 class Line:
-    """One number of a study: what it is, what was published, what we get, and a remark."""
+    """One number of a study: what it is, what was published, what we get, and a remark.
+
+    `published` holds only what is printed in the study's source, or in `place`. A figure that follows from a formula
+    instead is `derived`.
+    """
 
     what: str
     published: str
     ours: str
     remark: str = ""
+    place: str = ""
+    derived: str = ""
+
+    @property
+    def beside(self) -> str:
+        """The figure to print beside ours; a derived one says so.
+
+        >>> Line("slope", "", "-0.98", derived="-1").beside
+        '-1 (derived)'
+        """
+        return f"{self.derived} (derived)" if self.derived else self.published
+
+    @property
+    def remarks(self) -> str:
+        """The remark, and the place of what is printed where it is not the study's source."""
+        return "; ".join(filter(None, (self.remark, f"printed in {self.place}" if self.place else "")))
 
 
 @dataclass(frozen=True)
@@ -35,3 +56,5 @@ class Study:
     """How many synthetic records it makes unless told otherwise; none where it makes none."""
     records: Callable[..., list[dict[str, Any]]] | None = None
     """All its numbers as rows, of a study that makes data."""
+    example: Callable[[Path], list[Line]] | None = None
+    """Further lines from the authors' own data file, where they published one."""

@@ -76,7 +76,13 @@ def slides() -> list[Line]:
     row = [("1", "Q2"), ("1", "Q3")]
     cheese = [*row, ("3", "Q2"), ("3", "Q3")]
     found = [
-        Line("one cell removed: industry 1, Q2", "22", slide.intervals(row[:1]), "the only value it can have"),
+        Line(
+            "one cell removed: industry 1, Q2",
+            "22",
+            slide.intervals(row[:1]),
+            "the only value it can have",
+            place="'Cell Suppression'",
+        ),
         Line("two cells of one row", "", slide.intervals(row), "both known exactly"),
         Line("Swiss cheese", "", slide.intervals(cheese), "industries 1 and 3, Q2 and Q3"),
     ]
@@ -108,7 +114,8 @@ def _neighbours() -> list[Line]:
     ):
         tables = [Quarters(parts, annual=annual).without([("1", "Q2")]) for parts in (JOBS, other)]
         same = np.array_equal(tables[0], tables[1], equal_nan=True)
-        told.append(Line(what, printed, "the same publication" if same else "told apart"))
+        ours = "the same publication" if same else "told apart"
+        told.append(Line(what, printed, ours, place="'Cell Suppression', deterministic method"))
     return told
 
 
@@ -116,7 +123,13 @@ def _noise() -> Line:
     """The chance of the table that the slide shows, under D and under the D* that suppression tells from it."""
     chances = [_chance(parts) for parts in (JOBS, {**JOBS, "1": (22, 22, 27, 22)})]
     ours = " and ".join(f"{10**chance:.1e}" for chance in chances)
-    return Line("its noisy table under D and under D*", "both possible", ours, "chances, noise N(0, 1) rounded")
+    return Line(
+        "its noisy table under D and under D*",
+        "P(M(D*) = M(D)) > 0",
+        ours,
+        "chances, noise N(0, 1) rounded",
+        "'Formal Privacy'",
+    )
 
 
 def _chance(parts: Mapping[str, tuple[int, ...]]) -> float:
@@ -143,5 +156,5 @@ def census(rows: int = ESTABLISHMENTS) -> list[Line]:
     what = f"six-digit cells by county, {rows:,} establishments"
     return [
         Line(f"{what}: sensitive", "", f"{primary:.1%}", "fewer than 3 firms, or the 10% rule"),
-        Line(f"{what}: missing", "over 60% of all cells", f"{primary + secondary:.1%}", REAL),
+        Line(f"{what}: missing", "over 60% of all possible cells", f"{primary + secondary:.1%}", REAL, "'Suppression'"),
     ]
