@@ -191,7 +191,7 @@ def test_a_change_of_samples_counts_both_errors_and_says_so():
     before, after = Estimate(100, 4.0, 21.0), Estimate(130, 4.0, 71.0)
     moved = change_of(before, after, "2025")
     assert moved.moe() == pytest.approx(16.449, abs=1e-3)  # 1.6449 * sqrt(100)
-    assert moved.words() == ("30 more than in 2025; noise and sampling alone would give ± 16.5 at 90%: a real change.")
+    assert moved.words() == ("30 more than in 2025; noise and sampling would give ± 16.5 at 90%: a real change.")
     table = sf.series([small(0, SAMPLED), small(1, SAMPLED)]).compare("place")
     assert "as if nobody were in both samples" in repr(table)
 
@@ -207,12 +207,12 @@ def test_what_is_not_stated_of_the_sample_leaves_no_verdict():
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        (98_500, 100_400, "1,900 more than in Q2; noise alone would give ± 1,164 at 90%: a real change."),
-        (100_400, 98_500, "1,900 less than in Q2; noise alone would give ± 1,164 at 90%: a real change."),
+        (98_500, 100_400, "1,900 more than in Q2; noise would give ± 1,164 at 90%: a real change."),
+        (100_400, 98_500, "1,900 less than in Q2; noise would give ± 1,164 at 90%: a real change."),
         (
             100_400,
             100_000,
-            "No sign of a change since Q2: the difference is −400, and noise alone would give ± 1,164 at 90%.",
+            "No sign of a change since Q2: the difference is −400, and noise would give ± 1,164 at 90%.",
         ),
     ],
 )
@@ -487,7 +487,7 @@ def test_a_real_change_is_never_printed_with_a_margin_in_percent_that_reaches_be
 
 def test_long_numbers_are_said_in_thousands_and_millions_with_the_digits_that_are_known():
     none = change_of(Estimate(9.1e9, 3e7**2), Estimate(9.112e9, 3e7**2), "Q2")
-    assert "the difference is 12\u00a0M, and noise alone would give ± 70\u00a0M" in none.words()
+    assert "the difference is 12\u00a0M, and noise would give ± 70\u00a0M" in none.words()
     real = change_of(Estimate(9.1e9, 3e7**2), Estimate(9.27e9, 3e7**2), "Q2")
-    assert real.words().startswith("170\u00a0M more than in Q2; noise alone would give ± 70\u00a0M")
+    assert real.words().startswith("170\u00a0M more than in Q2; noise would give ± 70\u00a0M")
     assert "70\u00a0Mio." in real.sentence().said(words("de"))

@@ -19,7 +19,7 @@ from sfumato.query.wording import words
 
 MORE = {"2025-Q1": 0, "2025-Q2": 7, "2025-Q3": 8, "2025-Q4": 9, "2026-Q1": 40}
 DATA = "/api/v2/tables/firms~number/data"
-WORDS = "80 more than in 2025-Q1; noise alone would give ± {margin} at 90%: a real change."
+WORDS = "80 more than in 2025-Q1; noise would give ± {margin} at 90%: a real change."
 """What is said of each size, which has two cells."""
 
 
@@ -49,7 +49,7 @@ def test_the_page_answers_in_the_cell_and_in_words(pages):
     page = seen(pages, "/firms~number?rows=size&cols=sex&change=year")
     text = page.text.replace("\u2009", " ")
     assert "change from 2025-Q1 to 2026-Q1" in text
-    assert f"In all: 240 more than in 2025-Q1; noise alone would give ± {margin(6)} at 90%: a real change." in text
+    assert f"In all: 240 more than in 2025-Q1; noise would give ± {margin(6)} at 90%: a real change." in text
     assert "Of 12 changes shown, 12 are called real; about 1.2 would be if nothing had changed at all." in text
     assert f"+80 ± {margin(2)} ● +195% ±" in text  # small ones were 20 and 21
     assert "change since a year ago" in text
@@ -59,9 +59,7 @@ def test_the_page_answers_in_the_cell_and_in_words(pages):
 def test_a_table_over_periods_says_whether_its_whole_rose(pages, query):
     text = seen(pages, f"/firms~number?{query}").text.replace("\u2009", " ").replace("\u00a0", " ")
     assert "“Number of firms” rose from 2025-Q4 to 2026-Q1" in text
-    assert (
-        f"186 more than in 2025-Q4; noise alone would give ± {margin(6)} at 90%: a real change." in text
-    )  # 6 (40 - 9)
+    assert f"186 more than in 2025-Q4; noise would give ± {margin(6)} at 90%: a real change." in text  # 6 (40 - 9)
 
 
 @pytest.mark.parametrize("query", ["rows=period", "rows=size&cols=period"])
@@ -73,7 +71,7 @@ def test_the_file_of_a_picture_over_periods_begins_with_that(pages, query):
 def test_a_series_says_where_nothing_is_a_sign_of_a_change(folders):
     table = sf.series(folders[:3]).table("size")
     claim = "“Number of firms”: no sign of a change from 2025-Q2 to 2025-Q3"
-    numbers = f"the difference is 6, and noise alone would give ± {margin(6)} at 90%."  # 6 (8 - 7)
+    numbers = f"the difference is 6, and noise would give ± {margin(6)} at 90%."  # 6 (8 - 7)
     assert table.headline().said(words("en")).replace("\u2009", " ") == f"{claim}: {numbers}"
     assert claim in table._repr_html_()
     assert sf.series(folders[:3]).compare("size").headline() is None, "changes say themselves what changed"
@@ -129,7 +127,7 @@ def test_the_command_line_prints_it(folders, capsys):
 def test_the_command_line_prints_it_in_german(folders, capsys):
     series_command(folders, rows="size", change=True, since="year", language="de")
     told = re.sub(r"\s", " ", capsys.readouterr().out)
-    assert f"80 mehr als 2025-Q1; das Rauschen allein gäbe bei 90 % ± {margin(2)}: eine echte Veränderung." in told
+    assert f"80 mehr als 2025-Q1; das Rauschen gäbe bei 90 % ± {margin(2)}: eine echte Veränderung." in told
     assert "Insgesamt: 240 mehr als 2025-Q1" in told
     assert "more than" not in told
     series_command(folders[:2], sum=True, language="de")

@@ -180,7 +180,7 @@ def test_nothing_is_inline_and_every_link_leads_somewhere(card, address):
 def test_help_answers_with_the_numbers_of_the_table(card):
     page = seen(card, "/help?table=firms~number")
     # Of one two-sided geometric draw at epsilon 1, 92.7% lie within 2 of 0 and 80.2% within 1; of six, 90.4% within 5.
-    assert "a standard error of 1.4 firms: ± 2 by the noise alone" in page.text
+    assert "a standard error of 1.4 firms: ± 2 by the noise" in page.text
     assert "The total of all 6 cells is 135 ± 5 firms." in page.text
     assert "Everybody was counted, so there is no sampling error." in page.text
     for anchor in ("margin", "negative", "adding", "census", "grade", "withheld"):

@@ -291,7 +291,7 @@ def test_files_have_the_periods_and_the_verdicts(pages):
     assert "PERIOD" not in sdmx[0]
     changed = list(csv.DictReader(io.StringIO(pages.get(f"{DATA}?{query}&change=last&outputFormat=csv").text)))
     assert {one["verdict"] for one in changed} == {"none", "real"}
-    assert changed[1]["words"] == ("58 more than in 2025-Q4; noise alone would give ± 4 at 90%: a real change.")
+    assert changed[1]["words"] == ("58 more than in 2025-Q4; noise would give ± 4 at 90%: a real change.")
     assert changed[1]["since"] == "2025-Q4"
     german = pages.get(f"{DATA}?{query}&change=last&lang=de&outputFormat=csv").text
     assert "eine echte Veränderung" in german
@@ -412,8 +412,8 @@ def test_changes_are_shown_with_their_verdicts(pages, query):
 
 def test_a_cell_says_how_it_changed(pages):
     page = seen(pages, "/firms~number?rows=size&cols=sex&cell=s|f").text
-    assert "29 more than in 2025-Q4; noise alone would give ± 3 at 90%: a real change." in page
-    assert "30 more than in 2025-Q1; noise alone would give ± 3 at 90%: a real change." in page
+    assert "29 more than in 2025-Q4; noise would give ± 3 at 90%: a real change." in page
+    assert "30 more than in 2025-Q1; noise would give ± 3 at 90%: a real change." in page
     changed = seen(pages, "/firms~number?rows=size&cols=sex&change=last&cell=s|f").text.replace("\u2009", " ")
     assert "2025-Q4 21 ± 2" in changed
     assert "2026-Q1 50 ± 2" in changed

@@ -116,7 +116,7 @@ def _linked(folder: Path) -> Path:
     from sfumato.synth import write
 
     note(f"Making {LINKED:,} synthetic jobs that link workers and workplaces, and hiding the size of every employer")
-    plan = Plan.read(write("lodes", folder / "linked", LINKED))
+    plan = _made_up(Plan.read(write("lodes", folder / "linked", LINKED)))
     Account.create(folder / "employers.ledger", "synthetic employers", plan.hidden, plan.limit)
     tables = {name: folder / "linked" / f"{name}.parquet" for name in plan.schema.tables}
     out = folder / "release-linked"
@@ -131,7 +131,7 @@ def _city(folder: Path) -> Path:
     from sfumato.synth import write
 
     note(f"Making a city of {RESIDENTS:,} synthetic people, clusters of at least 50 of them, and a map of their work")
-    plan = Plan.read(write("iab", folder / "city", RESIDENTS).with_name("iab-levels.toml"))
+    plan = _made_up(Plan.read(write("iab", folder / "city", RESIDENTS).with_name("iab-levels.toml")))
     Account.create(folder / "people.ledger", "synthetic people", plan.hidden, plan.limit)
     tables = {"people": folder / "city" / "people.parquet", "members": folder / "city" / "areas" / "members.parquet"}
     out = folder / "release-city"
@@ -146,7 +146,8 @@ def _earnings(folder: Path) -> Path:
     from sfumato.synth import write
 
     note(f"Making {GRADUATES:,} synthetic graduates of colleges, and percentiles of what they earn")
-    plan, out = Plan.read(write("pseo", folder / "graduates", GRADUATES)), folder / "release-earnings"
+    plan = _made_up(Plan.read(write("pseo", folder / "graduates", GRADUATES)))
+    out = folder / "release-earnings"
     data = folder / "graduates" / "pseo.parquet"
     Account.create(folder / "graduates.ledger", "synthetic graduates", plan.hidden, plan.limit)
     run(plan, Microdata.open(data, plan.schema), folder / "graduates.ledger", out)
@@ -163,7 +164,7 @@ def _suppressed(folder: Path) -> Path:
     note(f"Making a register of {REGISTER:,} synthetic establishments, and tables of it with cells withheld, as today")
     home, (counties, drawn) = folder / "register", _counties(folder / "register")
     plan = Plan.read(write_qcew(home, REGISTER, named=counties).with_name("qcew-suppressed-2026q1.toml"))
-    plan = replace(plan, geographies=drawn)
+    plan = _made_up(replace(plan, geographies=drawn))
     assert plan.suppress is not None  # noqa: S101 - it is what the plan is
     jobs = replace(plan, measures=(), suppress=replace(plan.suppress, measures=plan.suppress.measures[:1]))
     ledger, data = folder / "register.ledger", folder / "register" / "qcew-2026q1.parquet"
@@ -188,7 +189,14 @@ def _plan(name: str) -> "Plan":
     from sfumato.plan import Plan
     from sfumato.plan.toml import SHIPPED
 
-    return Plan.read(SHIPPED / f"{name}.toml")
+    return _made_up(Plan.read(SHIPPED / f"{name}.toml"))
+
+
+def _made_up(plan: "Plan") -> "Plan":
+    """The plan with the notice that its data are synthetic, which every page and file of its release then says."""
+    from sfumato.synth import MADE_UP
+
+    return replace(plan, synthetic=MADE_UP)
 
 
 def _assessed(plan: "Plan", data: Path, folder: Path) -> None:

@@ -56,7 +56,11 @@ def _number(one: "Find") -> str:
 def _told(one: "Find") -> dict[str, object]:
     """A find for machines."""
     figure = one.figure
-    known = {"estimate": figure.value, "moe90": _margin(one), "grade": figure.grade} if figure is not None else {}
+    known = (
+        {"estimate": figure.value, "moe90": _margin(one), "grade": figure.grade, "caveat": figure.caveats.said()}
+        if figure is not None
+        else {}
+    )
     return {
         "label": one.label, "table": one.statistic, "statistic": one.table.name, "release": _release(one),
         "unit": one.unit, "where": dict(one.codes), "rows": one.variable, "per": one.per, "share": one.share,

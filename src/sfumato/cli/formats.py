@@ -78,7 +78,12 @@ def _text(answer: "Answer", more: str, *, zero: bool) -> str:
     from sfumato.query.legend import legend
 
     asked, only = answer.figures, answer.universe_words
-    parts = [*warnings_of(asked), as_text(asked, answer.error, zero=zero), f"Only {only}." if only else "", answer.note]
+    parts = [
+        *warnings_of(asked),
+        as_text(asked, answer.error, zero=zero),
+        f"Only {only}." if only else "",
+        answer.counted,
+    ]
     return "\n\n".join(part for part in (*parts, legend(answer), more) if part)
 
 
@@ -87,7 +92,8 @@ def _json(answer: "Answer") -> str:
     from sfumato.query.notices import cited
 
     asked = answer.figures
-    about = {"title": asked.title, "where": asked.where, "note": answer.note}
+    about = {"title": asked.title, "where": asked.where, "note": answer.counted}
     cites = [f"{asked.title}. {cited(release)}" for release in asked.releases]
+    about |= {"caveat": answer.caveat} if answer.caveat else {}
     about |= {"warnings": warnings_of(asked), "citation": cites if len(cites) > 1 else cites[0]}
     return json.dumps(about | {"cells": records(answer)}, indent=2, ensure_ascii=False)

@@ -43,6 +43,7 @@ def stated(plan: Plan, price: Price, options: Options, products: Sequence[Produc
         largest_cv=plan.publish.largest_cv,
         attributes=[],
         products=[],
+        synthetic=plan.synthetic,
         language=plan.language,
         languages=dict(plan.translations),
         files={},

@@ -45,6 +45,8 @@ class Decisions:
     """The language of its texts; '' for English."""
     translations: Translations = field(default_factory=dict)
     """The same texts in further languages."""
+    synthetic: str = ""
+    """How the data were made up, where they are not about the world; every page and file says it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)

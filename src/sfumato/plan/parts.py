@@ -48,6 +48,7 @@ class DataPart(Part):
     method: str | MethodPart | None = None
     order: str | None = None
     encoding: str | None = None
+    synthetic: str = ""
     tables: dict[str, TablePart] = {}
 
     @property

@@ -122,6 +122,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         frame=FrameFile(**dict(part.frame), folder=folder) if part.frame else None,
         suppress=read_suppress(part.suppress, folder) if part.suppress else None,
         language=own_tag(part),
+        synthetic=part.data.synthetic,
     )
     return replace(plan, translations=translations_of(part, plan.schema, plan.measures, plan.then))
 

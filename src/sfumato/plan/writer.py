@@ -31,7 +31,7 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "period": plan.period,
         "language": plan.language,
         "sampling": plan.sampling if isinstance(plan.sampling, str) else [_said(one) for one in plan.sampling],
-        "data": _data_dict(schema),
+        "data": _data_dict(schema) | ({"synthetic": plan.synthetic} if plan.synthetic else {}),
         "attributes": {attribute.name: _attribute_dict(attribute) for attribute in schema.attributes},
         "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
         "hidden": {key: one for key, one in hidden_to_dict(plan.hidden).items() if key not in plan.hidden.resolved},

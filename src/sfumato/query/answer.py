@@ -144,13 +144,24 @@ class Answer:
     @property
     def unsaid(self) -> tuple[str, ...]:
         """What is not stated of the errors, and why."""
-        key = "about.noise_alone" if self.columns.noise_alone.any() else "about.withheld"
+        alone = "about.noise_cut" if self.caveat else "about.noise_alone"
+        key = alone if self.columns.noise_alone.any() else "about.withheld"
         start = words(self.language)(key)
         return tuple(joined(": ", [start, reason]) for reason in self.figures.reasons(self.language))
 
     @property
+    def caveat(self) -> str:
+        """What the numbers leave out, as a sentence; '' where they leave out nothing."""
+        return self.figures.caveats.sentence(self.language)
+
+    @property
     def note(self) -> str:
-        """What is to be said beside the numbers of how values were counted."""
+        """What is to be said beside the numbers: what they leave out, and how values were counted."""
+        return joined(" ", filter(None, [self.caveat, self.counted]))
+
+    @property
+    def counted(self) -> str:
+        """How values were counted."""
         return noted(self.figures.product.subject, self.language)
 
     @property

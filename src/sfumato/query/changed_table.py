@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
+from sfumato.query.caveats import Caveats
 from sfumato.query.change import LEVEL, NONE, REAL, UNSAID, change_of, with_the_verdict
 from sfumato.query.columns import Columns, Floats, emptied
 from sfumato.query.crosstab import Crosstab
@@ -58,6 +59,10 @@ class ChangedTable(Portable):
     def title(self) -> str:
         told = {"title": self.after.title, "since": self.since, "until": self.until}
         return words(self.language)("title.change", **told)
+
+    @property
+    def caveats(self) -> Caveats:
+        return (self.before.caveats + self.after.caveats).compared
 
     def covers(self, axis: Axis) -> bool:
         return self.after.covers(axis)
@@ -116,6 +121,7 @@ class ChangedTable(Portable):
             after.grades,
             apart(total_sides(after), total_sides(before), shared),
             statuses,
+            caveats=self.caveats,
         )
         return replace(found, more=_told(found, before, after, shared))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.query.caveats import NONE, Caveats
 from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure, Variance
 from sfumato.query.grade import grades_of
 from sfumato.release import NoNumber, Statuses, Subject
@@ -35,6 +36,8 @@ class Columns:
     statuses: Statuses | None = None
     more: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     """What is told of each cell besides: of a change what was before and after, the percentage and the verdict."""
+    caveats: Caveats = NONE
+    """What the numbers leave out."""
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -56,7 +59,8 @@ class Columns:
         statuses = self.statuses and Statuses(self.statuses.kinds, self.statuses.which.ravel()[places])
         noise, sampled = self.noise_variance[places], self.sampling_variance[places]
         law = self.law.only(places)
-        return Columns(self.estimate[places], noise, sampled, self.cells[places], self.grades, law, statuses)
+        cells = self.cells[places]
+        return Columns(self.estimate[places], noise, sampled, cells, self.grades, law, statuses, caveats=self.caveats)
 
     def figure(self, flat: int, noise: Variance | None, sampled: Variance | None, subject: Subject) -> Figure:
         """The figure of one cell; `noise` and `sampled` say why an error is withheld, where one is."""
@@ -73,6 +77,7 @@ class Columns:
             int(self.cells[flat]),
             self.grades,
             self.law.only([flat]),
+            self.caveats,
         )
 
     def status(self, word: str, otherwise: str = "") -> list[str]:

@@ -64,7 +64,9 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
     sampling = withheld(*alone) or math.fsum(alone)  # type: ignore[arg-type]
     noise = one.noise_variance + other.noise_variance - 2 * covariance
     law = apart(own_side(one), own_side(other), np.array([stated(covariance) or 0.0]))
-    return Comparison(one.value - other.value, noise, sampling, one.unit, one.cells + other.cells, one.grades, law)
+    caveats = (one.caveats + other.caveats).compared
+    cells = one.cells + other.cells
+    return Comparison(one.value - other.value, noise, sampling, one.unit, cells, one.grades, law, caveats)
 
 
 def own_side(one: Estimate) -> NoisySide:

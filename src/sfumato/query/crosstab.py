@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.errors import QueryError
 from sfumato.query.axis import Axis, box_at
+from sfumato.query.caveats import Caveats
 from sfumato.query.columns import Columns, emptied, in_units
 from sfumato.query.comparison import Comparison
 from sfumato.query.detail import Detail, detail_of
@@ -40,6 +41,10 @@ class Crosstab(Portable):
     def title(self) -> str:
         return titled(self.statistic, [axis.attribute for axis in self.axes], self.language)
 
+    @property
+    def caveats(self) -> Caveats:
+        return self.source.caveats
+
     @cached_property
     def grid(self) -> Grid:
         return Grid(tuple((axis.attribute.name, axis.groups) for axis in self.axes), self.within)
@@ -66,7 +71,8 @@ class Crosstab(Portable):
         sampled = np.where(empty, np.nan, self.source.sampling.totals(values.astype(np.float64), noise))
         counts = self.product.cell_counts(self.grid).ravel()
         grades = self.source.release.manifest.grades
-        return Columns(emptied(values, empty), noise, sampled, counts, grades, self.source.law(self.grid), statuses)
+        law, caveats = self.source.law(self.grid), self.caveats
+        return Columns(emptied(values, empty), noise, sampled, counts, grades, law, statuses, caveats=caveats)
 
     @cached_property
     def _unsaid(self) -> tuple[Withheld | None, Withheld | None]:

@@ -13,6 +13,14 @@ from sfumato.schema import Box
 PLAIN = {"alone": "error_alone", "noise": "error_noise", "both": "error_both"}
 SHARE = {"alone": "error_alone_share", "noise": "error_noise_share", "both": "error_both_share"}
 """What is said of the error of a number, and of that of a percentage."""
+CUT = {
+    "error_noise": "error_noise_cut",
+    "error_noise_share": "error_noise_share_cut",
+    "error_both": "error_both_cut",
+    "error_both_share": "error_both_share_cut",
+    "error_sided": "error_sided_cut",
+}
+"""The same of numbers that leave out what no margin counts."""
 ALIKE = 0.01
 """Of an interval: how much its middle may be off the number while its sides are called equal."""
 SMALL, RARE = 3, 0.25
@@ -125,7 +133,22 @@ def _moved(product: Product, estimate: Estimate) -> int:
 
 
 def _of_error(estimate: Estimate, keys: Mapping[str, str] = PLAIN) -> Sentence:
-    """What ± means here; of a share in percentage points."""
+    """What ± means here, or how far the interval goes where it is longer to one side; of a share in percentage points.
+
+    Where the number leaves out what no margin counts, only what is counted lies in it.
+    """
+    said = _of_stated_error(estimate, keys)
+    if said.key in set(keys.values()) - {keys["alone"]}:
+        if keys is PLAIN and any(longer_side(estimate)):
+            low, high = estimate.interval(0.90)
+            said = Sentence("error_sided", {"low": low, "high": high})
+        if estimate.caveats.unbought:
+            return Sentence(CUT[said.key], said.values)
+    return said
+
+
+def _of_stated_error(estimate: Estimate, keys: Mapping[str, str]) -> Sentence:
+    """What ± means here, whatever is left out."""
     moe, times = estimate.moe(0.90), 100 if keys is SHARE else 1
     if isinstance(moe, Withheld):
         told = moe.in_full if estimate.as_measured else moe.reason

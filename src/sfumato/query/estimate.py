@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from sfumato.errors import QueryError
+from sfumato.query.caveats import NONE, Caveats
 from sfumato.query.grade import grade_of
 from sfumato.release import NoNumber, Withheld, stated
 from sfumato.release.error_law import NORMAL, ErrorLaw, NoisyTotals
@@ -57,6 +58,8 @@ class Estimate:
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
     law: ErrorLaw = field(default=NORMAL, compare=False)
     """The law of the noise, in the unit of the value."""
+    caveats: Caveats = field(default=NONE, compare=False)
+    """What the number leaves out."""
 
     @property
     def as_measured(self) -> bool:
@@ -131,7 +134,7 @@ class Estimate:
     def counts(self) -> str:
         """What margins and intervals count."""
         if self.noise_alone:
-            return NOISE_ALONE
+            return "noise" if self.caveats else NOISE_ALONE
         return "noise and sampling error" if self.sampling_variance else "noise"
 
     def reach(self, level: float) -> tuple[float, float]:
@@ -156,8 +159,9 @@ class Estimate:
             return f"{IMPOSSIBLE.code} ({IMPOSSIBLE.reason})"
         if isinstance(margin := self.moe(), Withheld):
             return f"{number(self.value)} ± withheld {self.grade}"
-        alone = f" ({NOISE_ALONE})" if self.noise_alone else ""
-        return f"{beside(self.value, margin)} ± {like(margin, self.value)}{alone} {self.grade}"
+        alone = f" ({NOISE_ALONE})" if self.noise_alone and not self.caveats else ""
+        said = f" ({self.caveats.said()})" if self.caveats else ""
+        return f"{beside(self.value, margin)} ± {like(margin, self.value)}{alone} {self.grade}{said}"
 
 
 Figure = Estimate | NoNumber

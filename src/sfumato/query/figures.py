@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.errors import QueryError
 from sfumato.foreign_text import joined, language_of
 from sfumato.query.axis import Axis
+from sfumato.query.caveats import Caveats
 from sfumato.query.columns import Columns
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.headline import TableFinding
@@ -43,6 +44,11 @@ class Figures(ABC):
     @property
     @abstractmethod
     def title(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def caveats(self) -> Caveats:
+        """What its numbers leave out, which stands beside them wherever they do."""
 
     @property
     def language(self) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.query.axis import Axis
+from sfumato.query.caveats import NONE, Caveats
 from sfumato.query.change import Change
 from sfumato.query.digits import Digits
 from sfumato.query.estimate import Estimate, Figure
@@ -39,6 +40,8 @@ class RankedTable(Protocol):
     product: Product
     time: str
 
+    @property
+    def caveats(self) -> Caveats: ...
     @property
     def unit(self) -> str: ...
     @property
@@ -86,6 +89,8 @@ class Headline:
     column: str = ""
     shares_of: tuple[str, ...] | None = None
     """The variables that a number and what it is a percentage of have in common; None where it is no percentage."""
+    caveats: Caveats = NONE
+    """What the numbers leave out."""
 
     @property
     def told(self) -> bool:
@@ -99,7 +104,10 @@ class Headline:
         return wording(f"headline.{key}", count=count, label=self.leaders[0].label, column=self.column)
 
     def numbers(self, wording: Words) -> str:
-        """The numbers that the claim rests on, each with its margin."""
+        """The numbers that the claim rests on, each with its margin, and what they leave out."""
+        return joined(" ", filter(None, [self._numbers(wording), self.caveats.sentence(wording.code)]))
+
+    def _numbers(self, wording: Words) -> str:
         first, base = self.leaders[0], self._base(wording)
         if self.told:
             return joined("", [first.numbers(wording), base, "."])
@@ -150,7 +158,8 @@ def headline_of(table: RankedTable, column: str | None = None) -> Headline | Non
         return None  # true numbers that are equal leave nothing to be told
     leaders = [_leader(_named(rows, one.place), stated[one.place], shares, one.place) for one in ahead]
     label = totals.axes[1].label(column) if column is not None and len(totals.axes) > 1 else ""
-    return Headline(tuple(leaders), len(numbers), label, totals.shares_of) if leaders else None
+    told = label, totals.shares_of, totals.caveats
+    return Headline(tuple(leaders), len(numbers), *told) if leaders else None
 
 
 def foremost(standings: Sequence[RowStanding]) -> tuple[RowStanding, ...]:

@@ -243,6 +243,8 @@ def as_text(table: Figures, error: str = "moe90", *, zero: bool = False) -> str:
     (heads, rows), said = laid_out(table), words(table.language)
     lines = [[*labels, *(text(one, error, zero=zero, said=said) for one in figures)] for labels, figures in rows]
     laid = aligned(heads, lines, numbers=len(rows[0][1]) if rows else 0)
-    legend = [*(f"{one.code}  {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
+    answer = Answer(table)
+    missing = (f"{one.code}  {one.reason}" for one in table.missing)
+    legend = [*filter(None, [answer.caveat]), *missing, *answer.unsaid, *answer.remarks]
     legend += [said("text.zeroed")] if zero and any(below_0(one) for _, figures in rows for one in figures) else []
     return "\n".join([table.title, "", laid, *(["", *legend] if legend else [])])

@@ -19,7 +19,12 @@ def legend(answer: Answer) -> str:
 
 
 def _counted(answer: Answer) -> str:
-    """The key of which errors are counted: those of noise, and those of sampling where they are stated."""
+    """The key of which errors are counted: by noise alone only where nothing is left out."""
+    return _errors(answer) + ("_cut" if answer.caveat else "")
+
+
+def _errors(answer: Answer) -> str:
+    """The key of which errors are stated: those of noise, and those of sampling where they are stated."""
     if answer.figures.product.exact:
         return "by_none"
     sampled = answer.columns.sampling_variance[~answer.columns.empty]

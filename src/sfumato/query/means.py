@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
+from sfumato.query.caveats import Caveats
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.detail import Detail, detail_of_mean
 from sfumato.query.estimate import Estimate, Figure, Variance
@@ -62,6 +63,10 @@ class Means(Portable):
     @property
     def adds_up(self) -> bool:
         return False
+
+    @property
+    def caveats(self) -> Caveats:
+        return self.amount.caveats.over(self.number.caveats)
 
     def covers(self, axis: Axis) -> bool:
         return self.amount.covers(axis)

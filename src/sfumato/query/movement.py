@@ -32,9 +32,10 @@ class Movement:
         return wording(f"headline.{key}", title=self.title, since=self.change.since, until=self.until)
 
     def numbers(self, wording: Words) -> str:
-        """By how much, and what its error alone would give."""
+        """By how much, what its error alone would give, and what both numbers leave out."""
         told = self.change.sentence()
-        return Sentence(APART.get(told.key, told.key), told.values).said(wording)
+        said = Sentence(APART.get(told.key, told.key), told.values).said(wording)
+        return joined(" ", filter(None, [said, self.change.caveats.sentence(wording.code)]))
 
     def said(self, wording: Words) -> str:
         """The movement in a language: the claim and its numbers in one sentence."""

@@ -46,7 +46,8 @@ def _counted(table: Figures, said: Words) -> str:
 def _notes(table: Figures) -> tuple[str, ...]:
     """Why cells hold no number, what is not stated of errors, and what else is to be said."""
     missing = (f"{one.code} " + one.reason for one in table.missing)
-    return *missing, *Answer(table).unsaid, *Answer(table).remarks
+    answer = Answer(table)
+    return *filter(None, [answer.caveat]), *missing, *answer.unsaid, *answer.remarks
 
 
 def _tongue(table: Figures) -> str:

@@ -9,6 +9,8 @@ from sfumato.query.wording import words
 from sfumato.release import Release
 from sfumato.schema.languages import OWN
 
+SYNTHETIC = "synthetic data"
+"""The kind of the notice of a release whose data were made up."""
 MOST_NAMED = 8
 """The most releases of a series that are named one by one below a picture."""
 
@@ -24,8 +26,13 @@ class Notice:
 
     @property
     def grave(self) -> bool:
-        """Whether the release should not be used as it is; a step that found no answer is only said."""
-        return self.kind != "a step found no answer"
+        """Whether the release should not be used as it is; other notices are only said."""
+        return self.kind not in {"a step found no answer", SYNTHETIC}
+
+    @property
+    def cited(self) -> bool:
+        """Whether whoever cites the release says it too."""
+        return self.grave or self.kind == SYNTHETIC
 
     @property
     def sentence(self) -> str:
@@ -59,6 +66,8 @@ def notices_of(release: Release) -> tuple[Notice, ...]:
         found["not for publication"] = release.says(manifest.why)
     if not manifest.promise.formal:
         found["not formally private"] = manifest.promise.loss_words
+    if manifest.synthetic:
+        found[SYNTHETIC] = release.says(manifest.synthetic)
     lost = [("a step found no answer", f"{name}: " + release.says(why)) for name, why in manifest.diverged.items()]
     return tuple(Notice(kind, said, language=release.language) for kind, said in (*found.items(), *lost))
 
@@ -88,7 +97,8 @@ def cited_together(releases: Sequence[Release]) -> str:
     if len(named) > MOST_NAMED:
         named = [said("sheet.between", low=named[0], high=named[-1])]
     told = {"title": title, "count": len(releases), "named": ", ".join(named), "loss": loss}
-    return said("title.cited_together", **told)
+    made_up = dict.fromkeys(one for release in releases for one in _made_up(release))
+    return joined(" ", [said("title.cited_together", **told), *made_up])
 
 
 def cited(release: Release) -> str:
@@ -96,4 +106,10 @@ def cited(release: Release) -> str:
     manifest = release.manifest
     title = manifest.title + (f", {manifest.period}" if manifest.period else "")
     said = {"title": title, "id": release.id[:16], "date": manifest.created[:10]}
-    return words(release.language)("title.cited", **said, loss=manifest.promise.loss_words)
+    named = words(release.language)("title.cited", **said, loss=manifest.promise.loss_words)
+    return joined(" ", [named, *_made_up(release)])
+
+
+def _made_up(release: Release) -> list[str]:
+    """That the data of a release were made up, where they were."""
+    return [one.sentence for one in notices_of(release) if one.kind == SYNTHETIC]

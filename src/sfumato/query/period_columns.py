@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.query.caveats import joint
 from sfumato.query.columns import Columns, Floats, emptied
 from sfumato.release import NoNumber, Statuses
 
@@ -32,6 +33,7 @@ class PeriodColumns(Columns):
             every[-1].grades,
             statuses=_statuses([one.statuses for one in every], order, len(every[0])),
             more={name: _joined([one.more[name] for one in every], order) for name in every[0].more},
+            caveats=joint(one.caveats for one in every),
             every=tuple(every),
             order=order,
         )
@@ -91,4 +93,5 @@ def together_of(parts: Sequence[Columns], together: str | None, shared: Floats |
     cells = np.sum([one.cells for one in parts], axis=0)
     unsampled = np.where(sampled == 0, 0.0, np.nan)
     law = reduce(lambda one, other: one.plus(other), [one.law for one in parts]).times(scale)
-    return Columns(emptied(value, empty), noise * scale**2, unsampled, cells, parts[-1].grades, law, statuses)
+    grades, caveats = parts[-1].grades, joint(one.caveats for one in parts)
+    return Columns(emptied(value, empty), noise * scale**2, unsampled, cells, grades, law, statuses, caveats=caveats)

@@ -105,17 +105,18 @@ def _said_of(table: Figures | None) -> str:
 
 
 def caption_of(table: Figures, plot: Plot, level: float = 0.90, releases: Sequence[Release] = ()) -> Caption:
-    """The title, the unit, the citation and the warnings of a table, and why cells are missing where some are.
+    """The title, unit, citation and warnings of a table, what its numbers leave out, and why some are missing.
 
     Cited are the releases of the table, or those that are named.
     """
     said, releases = words(table.language), releases or table.releases
     missing = [said("text.not_drawn", count=len(plot.left_out)), plot.left_out[0].said] if plot.left_out else []
+    caveat = filter(None, [table.caveats.sentence(table.language)])
     own = said.listed("picture") | {"interval": said("text.level_interval", level=said.figure(f"{level:.0%}"))}
     return Caption(
         table.title,
         table.unit,
-        source=joined(" ", [*missing, cited_together(releases)]),
+        source=joined(" ", [*caveat, *missing, cited_together(releases)]),
         banner=" ".join(notice.warning for release in releases for notice in notices_of(release) if notice.grave),
         percent=table.unit == "share",
         headline=_said_of(table),

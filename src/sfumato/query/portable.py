@@ -112,8 +112,10 @@ class Portable(Figures):
         return places if len(self.axes) == 1 else places[:, self.axes[1].place(column or "")]
 
     def cite(self) -> str:
-        """How to cite the table, and each release that it is from."""
-        return " ".join([f"{self.title}.", *map(cited, self.releases)])
+        """How to cite the table, with what its numbers leave out and each release that it is from."""
+        return " ".join(
+            filter(None, [f"{self.title}.", self.caveats.sentence(self.language), *map(cited, self.releases)])
+        )
 
     def __repr__(self) -> str:
         return as_text(self)

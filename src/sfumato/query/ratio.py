@@ -138,7 +138,8 @@ def ratio_of(
     if unsaid := withheld(over.noise_variance, under.noise_variance, covariance):
         if under.value == 0:
             raise QueryError(ZERO)
-        return Ratio(over.value / under.value, unsaid, sampled, unit, over.cells, under=under.value, inside=inside)
+        value, caveats = over.value / under.value, over.caveats.over(under.caveats)
+        return Ratio(value, unsaid, sampled, unit, over.cells, caveats=caveats, under=under.value, inside=inside)
     noise_over, noise_under = float(over.noise_variance), float(under.noise_variance)  # type: ignore[arg-type]
     if under.value == 0:
         raise QueryError(too_near(0.95))
@@ -155,6 +156,7 @@ def ratio_of(
         over.cells,
         over.grades,
         over.law,
+        over.caveats.over(under.caveats),
         over=over.value,
         under=under.value,
         over_variance=noise_over,

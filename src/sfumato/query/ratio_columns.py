@@ -63,6 +63,7 @@ class RatioColumns(Columns):
             parts.grades,
             parts.law,
             statuses=statuses if statuses.missing.any() else None,
+            caveats=parts.caveats.over(wholes.caveats),
             parts=parts,
             under=under,
             under_variance=wholes.noise_variance,

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, how_many
+from sfumato.query.caveats import caveats_of
 from sfumato.query.engine import QueryEngine
 from sfumato.query.record_calls import RecordCalls
 from sfumato.query.stata import StataFile, StataVariable, stata_name
@@ -113,6 +114,7 @@ def how_to_use(engine: QueryEngine, path: Path, records: WeightedRecords) -> str
         engine=engine,
         manifest=engine.release.manifest,
         subject=records.product.subject,
+        caveat=caveats_of(engine.release, records.product).sentence(),
         records=records,
         cells=records.table.count(Box()),
         columns=columns,

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import QueryError
+from sfumato.query.caveats import caveats_of
 from sfumato.query.engine import QueryEngine
 from sfumato.query.record_files import Progress, write_records
 from sfumato.query.replicates import CHUNK, ValueColumn
@@ -96,5 +97,7 @@ def how_to_use(engine: QueryEngine, path: Path, columns: Sequence[ValueColumn]) 
     from jinja2 import Template
 
     text = Template(Path(__file__).with_name("rows.txt").read_text("utf-8"), trim_blocks=True)
-    said = text.render(engine=engine, manifest=engine.release.manifest, file=path.name, columns=columns, noted=noted)
+    caveats = {one.name: caveats_of(engine.release, one.product).sentence() for one in columns}
+    shown = {"manifest": engine.release.manifest, "file": path.name, "columns": columns, "caveats": caveats}
+    said = text.render(engine=engine, noted=noted, **shown)
     return "\n\n".join(fill(one, 100, break_long_words=False) for one in said.split("\n\n")) + "\n"

@@ -13,6 +13,7 @@ from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Picture
 from sfumato.query.answer import time_name
 from sfumato.query.axis import Axis
+from sfumato.query.caveats import Caveats, joint
 from sfumato.query.change import Change
 from sfumato.query.changed_table import ChangedTable, other_bounds
 from sfumato.query.columns import Floats
@@ -88,6 +89,10 @@ class SeriesTable(Portable):
             )
         span = words(self.language)("sheet.between", low=first, high=last) if len(self.periods) > 1 else first
         return f"{one.title}, {span}"
+
+    @property
+    def caveats(self) -> Caveats:
+        return joint(one.caveats for one in self.tables)
 
     @property
     def note(self) -> str:

@@ -119,6 +119,7 @@ def difference_of_shares(source: Source, one: PartOfWhole, other: PartOfWhole) -
         "share",
         first.cells + second.cells,
         first.grades,
+        caveats=(first.caveats + second.caveats).compared,
         one=first,
         other=second,
         correlation=min(max(joint / error, -1.0), 1.0) if error else 0.0,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
 from sfumato.query.axis import Axis, box_at
+from sfumato.query.caveats import Caveats
 from sfumato.query.columns import Floats
 from sfumato.query.detail import Detail, detail_of_share
 from sfumato.query.estimate import Estimate, Figure
@@ -45,6 +46,10 @@ class Shares(Portable):
         by = ", ".join(axis.attribute.label for axis in self.whole.axes)
         said = words(self.language)
         return said("title.shares", title=self.table.title, of=by or said("sheet.share_whole"))
+
+    @property
+    def caveats(self) -> Caveats:
+        return self.table.caveats.over(self.whole.caveats)
 
     def covers(self, axis: Axis) -> bool:
         return self.table.covers(axis)

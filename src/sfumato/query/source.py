@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.errors import QueryError, nearest
+from sfumato.query.caveats import Caveats, caveats_of
 from sfumato.query.comparison import Comparison, difference_of
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.sampling import NotSampled, Sampling, sampling_of
@@ -28,6 +29,11 @@ class Source:
     def sampling(self) -> Sampling:
         """What the release says of the sampling error of the product."""
         return sampling_of(self.release.manifest.sampling, self.product.subject.name)
+
+    @cached_property
+    def caveats(self) -> Caveats:
+        """What the numbers of the product leave out."""
+        return caveats_of(self.release, self.product)
 
     @property
     def names(self) -> frozenset[str]:
@@ -73,7 +79,7 @@ class Source:
         noise, unit, grades = self.covariance(box, box), product.subject.unit, self.release.manifest.grades
         sampled = self.sampling.total(float(value), noise)
         total = int(value) if value.denominator == 1 else float(value)
-        return Estimate(total, noise, sampled, unit, cells, grades, self.law(Grid((), box)))
+        return Estimate(total, noise, sampled, unit, cells, grades, self.law(Grid((), box)), self.caveats)
 
     def law(self, grid: Grid) -> ErrorLaw:
         """The law of the noise of the totals of a grid, in the product's unit."""

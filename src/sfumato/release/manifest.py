@@ -29,7 +29,7 @@ _LATER = {
     *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
     *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),
     *("ledger_id", "previous", "number", "sums", "year", "family", "account", "statuses", "implied", "synonyms"),
-    *("made_of", "language", "languages"),
+    *("made_of", "language", "languages", "synthetic"),
 }
 """Lines that older or newer releases do not have: left out where they are empty, so that all verify to the byte."""
 ALARM, CURVE = 0.05, 41
@@ -165,6 +165,8 @@ class Manifest(ManifestPart):
     products: list[ProductLine]
     geographies: list[GeographyLine] = Field(default_factory=list)
     diverged: dict[str, str] = Field(default_factory=dict)
+    synthetic: str = ""
+    """How the data were made up, where they are; '' where they are about the world, and in releases made before."""
     language: str = Field("", pattern="^([a-z]{2})?$")
     """The language of its texts; '' for English, as in releases made before."""
     languages: dict[Annotated[str, Field(pattern="^[a-z]{2}$")], Translation] = Field(default_factory=dict)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sfumato.errors import QueryError, ReleaseError, nearest
 from sfumato.query.finder import Finder
-from sfumato.query.notices import Notice, notices_of
+from sfumato.query.notices import SYNTHETIC, Notice, notices_of
 from sfumato.query.periods import when
 from sfumato.query.search_topics import SearchedTable
 from sfumato.query.wording import words
@@ -174,6 +174,12 @@ class Catalogue:
             same = all(one is edition.release for one, edition in zip(told, self.editions, strict=True))
             self._told[language] = self if same else replace(Catalogue.of(told), own=self)
         return self._told[language]
+
+    @cached_property
+    def made_up(self) -> tuple[str, ...]:
+        """What is said of data that were made up, on pages of no one release."""
+        told = (one for edition in self.editions for one in edition.notices if one.kind == SYNTHETIC)
+        return tuple(dict.fromkeys(one.sentence for one in told))
 
     @cached_property
     def tag(self) -> str:

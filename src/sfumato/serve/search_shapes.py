@@ -12,6 +12,7 @@ class FoundFigure(Shape):
     estimate: float | None = None
     moe90: float | None = None
     grade: str | None = None
+    caveat: str | None = None
     text: str | None = None
     links: list[Link]
 

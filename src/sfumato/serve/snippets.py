@@ -66,12 +66,12 @@ def _name(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
-def citation(editions: Sequence[Edition], title: str, server: str, address: str) -> Citation:
-    """How to cite a table: its title, each release with its id and hash, and where it was read."""
+def citation(editions: Sequence[Edition], title: str, server: str, address: str, caveat: str = "") -> Citation:
+    """How to cite a table: its title, what it leaves out, each release with its id and hash, and where it was read."""
     edition, url = editions[-1], f"{server}{address}"
     key = re.sub(r"[^A-Za-z0-9]+", "-", edition.lasting).strip("-")
     said = {"title": title, "edition": edition, "manifest": edition.release.manifest, "url": url, "key": key}
-    said |= {"editions": editions, "words": words(edition.release.language)}
+    said |= {"caveat": caveat, "editions": editions, "words": words(edition.release.language)}
     text, bibtex, ris = (_TEXTS.get_template(f"cite.{kind}").render(said) for kind in ("txt", "bib", "ris"))
     return Citation(text.rstrip("\n"), bibtex, ris.replace("\n", "\r\n"))
 

@@ -29,6 +29,8 @@ WRITERS: dict[str, Callable[..., Path]] = {
 }
 """Data sets of several files, each written by a function of its own."""
 QUARTERLY = ("qcew",)
+MADE_UP = "made up by a program, so that no number describes a real person, business or place"
+"""What `[data] synthetic` of a plan says of data that are made here."""
 
 
 def write(

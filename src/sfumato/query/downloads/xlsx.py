@@ -79,6 +79,9 @@ def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
     book.put(sheet, row, 0, answer.title, "title")
     parts = (answer.figures.unit, answer.periods, answer.universe_words)
     book.put(sheet, row + 1, 0, ", ".join(part for part in parts if part))
+    if answer.caveat:
+        row += 1
+        book.put(sheet, row + 1, 0, answer.caveat, "notice")
     row = _write_heads(book, sheet, row + 3, laid, answer)
     side = max(1, len(laid.stub))
     for place, labels in enumerate(laid.rows):

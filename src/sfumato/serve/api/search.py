@@ -79,6 +79,7 @@ def _figure(number: FoundNumber, language: str) -> FoundFigure:
         estimate=estimate.value if estimate else None,
         moe90=stated(estimate.moe(0.90)) if estimate else None,
         grade=estimate.grade if estimate else None,
+        caveat=(estimate.caveats.said(language) or None) if estimate else None,
         text=number.text or None,
         links=[Link(rel="page", hreflang=language, href=number.href)],
     )

@@ -47,6 +47,8 @@ class Cell:
     """Whether it is counted in thousands or millions."""
     mark: str = ""
     """What says that the publisher's own rule holds the number for too uncertain."""
+    caveat: str = ""
+    """What the number leaves out."""
 
 
 def cell(
@@ -94,6 +96,7 @@ def cell(
         noise=percent_of_noise(estimate),
         scaled=bool(short.scale),
         mark=MARK if exceeding else "",
+        caveat=estimate.caveats.said(look.language),
     )
 
 
@@ -113,6 +116,7 @@ def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
         percent=percent,
         percent_error=percent_error,
         verdict=change.verdict(),
+        caveat=change.caveats.said(look.language),
     )
 
 
@@ -176,12 +180,13 @@ def tenths(percent: float | None) -> int:
 
 
 def figured(one: Cell, unit: str = "") -> Markup:
-    """A number with its error, its grade and its smear, and what it counts where that stands beside it.
+    """A number with its error, its grade and its smear, what it counts where that stands beside it, and its caveat.
 
     >>> figured(Cell("<3", "", "-", 0, "about 3"))
     Markup('<span class="n">&lt;3</span>')
     """
-    return Markup(_figure(one, unit))  # noqa: S704
+    said = f' <span class="caveat">{marked(one.caveat)}</span>' if one.caveat else ""
+    return Markup(_figure(one, unit) + said)  # noqa: S704
 
 
 def cells(ones: Sequence[Cell], look: Look) -> Markup:

@@ -75,10 +75,11 @@ class Embedded:
 
     @property
     def told(self) -> str:
-        """What oEmbed calls it: what is to be said of its releases, the title, and what the numbers say."""
+        """What oEmbed calls it: what is to be said of its releases and numbers, the title, and what the numbers say."""
         warned = (one for edition in self.editions for one in edition.sentences)
         said = joined(" · ", filter(None, [self.title, headline(self.layout)]))
-        return joined(" ", [*dict.fromkeys(warned), said])
+        caveat = filter(None, [self.view.caveat(self.layout.look.language)])
+        return joined(" ", [*dict.fromkeys(warned), *caveat, said])
 
     def height(self, width: int) -> int:
         """How high a frame of this width is to be, so that nothing in it has to be scrolled, about."""

@@ -41,7 +41,8 @@ class FoundNumber:
         if self.cell is None:
             return ""
         grade = f" {self.cell.grade}" if self.cell.grade in {"B", "C"} else ""
-        return f"{self.cell.number} {self.cell.error}".strip() + f"{grade} {self.unit}"
+        said = f" ({self.cell.caveat})" if self.cell.caveat else ""
+        return f"{self.cell.number} {self.cell.error}".strip() + f"{grade} {self.unit}{said}"
 
 
 @dataclass(frozen=True)

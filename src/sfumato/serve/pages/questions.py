@@ -103,7 +103,7 @@ def changed(sheet: Sheet, look: Look) -> AskedQuestion | None:
     marks = [_mark(one, name, look) for name, one in told if isinstance(one, Estimate)]
     if not all(mark.stated for mark in marks):
         return None
-    said = change.sentence().said(words)
+    said = joined(" ", filter(None, [change.sentence().said(words), change.caveats.sentence(look.language)]))
     now = joined("", [_mark(whole, "", look).shown, " ", sheet.product.subject.unit, "."])
     title = words("home.ask_change", title=sheet.called, since=line.before(sheet, LAST).period)
     href = _address(sheet, _query([("change", LAST)], look))

@@ -32,8 +32,9 @@ def taken(layout: Layout, origin: str, base: str) -> dict[str, Any]:
     }
     plain = replace(layout, look=layout.look.but(cell="", hold="")).lasting
     address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{plain.address()}"
-    releases = presented.figures(question, placement).releases
-    cited = citation([layout.sheet.timeline.edition(one) for one in releases], _title(layout), origin, address)
+    figures = presented.figures(question, placement)
+    editions = [layout.sheet.timeline.edition(one) for one in figures.releases]
+    cited = citation(editions, _title(layout), origin, address, figures.caveats.sentence(layout.look.language))
     files = [(label, f"{path}?{query}") for label, query in queries.items()]
     calls = snippets(question, origin, base, placement, presented)
     return {"files": files, "snippets": calls, "lasting": address, "citation": cited}

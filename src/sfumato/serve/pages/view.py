@@ -10,6 +10,7 @@ from sfumato.errors import QueryError
 from sfumato.foreign_text import without_stop
 from sfumato.query import LARGEST_PAGE, Axis, Change, Estimate, Figure
 from sfumato.query.answer import Answer
+from sfumato.query.caveats import joint
 from sfumato.query.change import UNSAID
 from sfumato.query.digits import common_scale
 from sfumato.query.portable import Portable
@@ -100,6 +101,10 @@ class TableView:
         """What is not stated of the errors, and why, each reason once."""
         said = (without_stop(one) for block in self.blocks for one in Answer(block.shown, language=language).unsaid)
         return tuple(dict.fromkeys(said))
+
+    def caveat(self, language: str) -> str:
+        """What the numbers leave out, as a sentence; '' where they leave out nothing."""
+        return joint(block.shown.caveats for block in self.blocks).sentence(language)
 
     def remarks(self, words: Words) -> tuple[str, ...]:
         """What is to be said of the numbers as such, each sentence once."""

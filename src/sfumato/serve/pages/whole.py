@@ -1,6 +1,7 @@
 """Whole: the one number of a table over everything, and how it changed."""
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.query import Change, Figure
 from sfumato.query.periods import LAST
 from sfumato.release import NoNumber
@@ -25,7 +26,10 @@ def change_view(sheet: Sheet, look: Look) -> tuple[str, str] | None:
         change = Question(sheet, {}, {}, since=LAST).table([]).figure(0)
     except QueryError:  # the earlier release does not answer
         return None
-    return (change.verdict(), change.sentence().said(look.words)) if isinstance(change, Change) else None
+    if not isinstance(change, Change):
+        return None
+    said = change.sentence().said(look.words), change.caveats.sentence(look.language)
+    return change.verdict(), joined(" ", filter(None, said))
 
 
 def whole_of(sheet: Sheet, where: Where | None = None) -> Figure:
