@@ -25,7 +25,7 @@ from sfumato.plan import Plan
 from sfumato.query import open_folder, series
 from sfumato.query.rows import write_rows
 
-CUT, CUT_DE = "pay above 1,000 is cut", "pay über 1.000 ist gekappt"
+CUT, CUT_DE = "values of pay above 1,000 are cut", "Werte von pay über 1.000 sind gekappt"
 CROWD, CROWD_DE = "at most 3 jobs of one person count", "je person zählen höchstens 3 jobs"
 ALONE = re.compile(r"noise alone|[Rr]auschen allein|allein durch|nur das Schutzrauschen")
 HIDDEN = '[hidden]\nneighbours = "add-remove"\nunit = "person"\nid = "person"\nat_most = 3'
@@ -171,6 +171,6 @@ def test_the_words_do_not_follow_from_the_data(folders, tmp_path):
     text = BOUND.replace('["0", "1000"]', '["0", "1000000"]')
     (folder,) = made(tmp_path, text, ("2026-Q1",))
     said = repr(open_folder(folder).total(of="pay"))
-    assert "pay above 1,000,000 is cut" in said
+    assert "values of pay above 1,000,000 are cut" in said
     cutting = repr(open_folder(folders[0]).total(of="pay"))
     assert said.partition(" (")[2].replace("1,000,000", "1,000") == cutting.partition(" (")[2]

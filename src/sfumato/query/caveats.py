@@ -67,7 +67,7 @@ class Caveats:
 
         >>> clip = Caveats((Caveat("clip_above", (("column", "wage"), ("high", "60,000"))),))
         >>> clip.over(NONE).said(), clip.over(clip).said()[:16]
-        ('leans low: wage above 60,000 is cut; ± and grade: noise only', 'may lean either ')
+        ('leans low: values of wage above 60,000 are cut; ± and grade: noise only', 'may lean either ')
         """
         return (self + other).compared if other else self
 

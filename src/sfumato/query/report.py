@@ -5,16 +5,14 @@ from functools import partial
 from html import escape
 
 from sfumato.errors import QueryError
-from sfumato.foreign_text import joined
 from sfumato.pictures import Picture
-from sfumato.query.caveats import caveats_of
 from sfumato.query.engine import QueryEngine, divisors
 from sfumato.query.figures import per_one
 from sfumato.query.notices import cited, notices_of
 from sfumato.query.report_map import level_map
 from sfumato.query.report_tables import MOST_SERIES, picture_of_cells, table_and_picture
 from sfumato.query.value_notes import noted
-from sfumato.release import Product, Release
+from sfumato.release import Product
 from sfumato.schema import Attribute, Box, Grid, LeafGroups
 
 MOST_COLUMNS = 12
@@ -107,12 +105,12 @@ def _statistic(engine: QueryEngine, product: Product, by: Attribute, code: str) 
         parts = "".join(shown(engine, product, by.name, code))
     except QueryError as why:
         parts = f"<p>It is not on this page: {escape(str(why))}</p>"
-    yield f"<section>{title}{_notes(engine.release, product)}{parts}</section>"
+    yield f"<section>{title}{_notes(product)}{parts}</section>"
 
 
-def _notes(release: Release, product: Product) -> str:
+def _notes(product: Product) -> str:
     """What is to be said of how values were counted."""
-    said = joined(" ", filter(None, [caveats_of(release, product).sentence(), noted(product.subject)]))
+    said = noted(product.subject)
     return f"<p>{escape(said)}</p>" if said else ""
 
 
@@ -156,4 +154,4 @@ def _means(engine: QueryEngine, products: list[Product], by: str, code: str) -> 
             title = per_one(product.subject.title, per.one, engine.release.language)
             asked = partial(engine.means, product.subject.name, where={by: code}, per=per.name)
             parts = "".join(table_and_picture(asked, *_axes(product, by, code)))
-            yield f"<section><h2>{escape(title)}</h2>{_notes(engine.release, product)}{parts}</section>"
+            yield f"<section><h2>{escape(title)}</h2>{_notes(product)}{parts}</section>"

@@ -79,7 +79,7 @@ class Pages:
         look = Look(lang=lang)
         said = {"w": look.words, "lang": look.language, "tongue": f"?lang={lang}" if lang else ""}
         said["also"] = said["tongue"].replace("?", "&")  # type: ignore[attr-defined]
-        said["made_up"] = self.in_language(look.language).catalogue.made_up  # type: ignore[assignment]
+        said["made_up"] = self.in_language(look.language).catalogue.made_up
         return self.templates.get_template(template).render(said, strange=strange, **shown)
 
     def reply(self, request: Request, template: str, content: str, show: Show, known: Sequence[str] = ()) -> Response:
