@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sfumato.cli.main import app
-from sfumato.studies import STUDIES, Line, iab_full, suppression
+from sfumato.studies import STUDIES, Line, iab_full, ors, ors_populations, suppression
 
 SEEDS = Path(__file__).parents[2] / "../shared/seeds"
 ORS, QCEW, GEODATA = "000_", "001_", "002_"
@@ -17,7 +17,7 @@ STUDY_LINES = {
     "iab-full": (GEODATA, partial(iab_full.lines, 2)),
     "ors-table-2": (ORS, partial(STUDIES["ors-table-2"].lines, 1)),
     "ors-table-3": (ORS, partial(STUDIES["ors-table-3"].lines, 2)),
-    "ors-table-4": (ORS, partial(STUDIES["ors-table-4"].lines, 20)),
+    "ors-table-4": (ORS, lambda: ors_populations.population_lines("moderate", ors.simulate(10))),
     "qcew-intervals": (QCEW, partial(STUDIES["qcew-intervals"].lines, 1)),
     "qcew-power": (QCEW, partial(STUDIES["qcew-power"].lines, 1)),
     "qcew-split": (QCEW, partial(STUDIES["qcew-split"].lines, 1)),

@@ -71,6 +71,8 @@ def paper_set(rows: int = 182, seed: int = 1, margins: str = "skewed") -> pa.Tab
     """The evaluation set: ten independent variables whose margins are drawn from Dirichlet laws, and a weight.
 
     A margin of k levels is Dirichlet with every parameter 0.45 k ("skewed"), 0.7 k ("moderate") or k ("near-uniform").
+    Every case draws its level of each variable by these shares, independently of all else. A skewed set often has a
+    level of a few cases or none, which decides what raking does to noise: see `sfumato reproduce ors-table-4`.
     """
     if rows < 1:
         raise PlanError(f"ors-paper was asked for {rows} rows; the paper has 182, and a table at least 1.")
