@@ -225,3 +225,55 @@ def test_who_is_alone_in_a_cell_is_left_out_of_account_where_asked(tmp_path):
     assert [(one["secondary"], one["single contributors"]) for one in told.values()] == [(1, True), (0, False)]
     said = asked("table", path, *by, "--no-contributors", "--out", tmp_path / "said.csv").stdout
     assert "were not looked at, as --no-contributors asks" in said
+
+
+COUNTS = "a,b,persons\n"
+"""Persons by two attributes, a minimum of 3: the row of b = x is 1, 1 and 1, which its total gives away."""
+
+
+def counted(path, rows):
+    """A file of counts with all totals, every cell of which is not empty."""
+    sums = {}
+    for (a, b), persons in rows.items():
+        for cell in ((a, b), (a, "Total"), ("Total", b), ("Total", "Total")):
+            sums[cell] = sums.get(cell, 0) + persons
+    path.write_text(COUNTS + "".join(f"{a},{b},{n}\n" for (a, b), n in sums.items()), encoding="utf-8")
+    return path
+
+
+ONES = {("1", "x"): 1, ("2", "x"): 1, ("3", "x"): 1, ("1", "y"): 9, ("2", "y"): 8, ("3", "y"): 7}
+
+
+def test_counts_that_their_total_gives_away_are_found_and_protected(tmp_path):
+    """Three cells that are not empty and add up to 3 are 1, 1 and 1; taken for 0 or more they were called safe."""
+    table, out = counted(tmp_path / "counts.csv", ONES), tmp_path / "out.csv"
+    by = ("--by", "a,b", "--value")
+    hidden = table.read_text(encoding="utf-8")
+    for cell in ("1,x,", "2,x,", "3,x,", "1,y,", "2,y,", "3,y,"):
+        hidden = re.sub(rf"^{cell}\d+$", cell, hidden, flags=re.MULTILINE)
+    naive = tmp_path / "naive.csv"
+    naive.write_text(hidden, encoding="utf-8")
+    assert asked("audit", naive, *by, "persons", "--least", 0).exit_code == 0
+    found = asked("audit", naive, *by, "persons", "--json")
+    assert found.exit_code == 1
+    assert json.loads(found.stdout)["exactly known"] == 6
+    done = asked("table", table, *by, "persons", "--count", "persons", "--out", out, "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["a suppressed cell has at least"], told["whole numbers"]) == (1, True)
+    after = asked("audit", out, *by, "value", "--json")
+    assert after.exit_code == 0, after.output
+    ends = {one["cell"]: (float(one["low"]), float(one["high"])) for one in json.loads(after.stdout)["intervals"]}
+    for a in "123":  # each of them may be as many as are enough
+        assert ends[f"a {a}, b x"][1] >= 3
+
+
+def test_what_contributors_add_at_least_is_taken_of_the_option(tmp_path):
+    table, by = counted(tmp_path / "counts.csv", ONES), ("--by", "a,b", "--value", "persons")
+    done = asked("table", table, *by, "--count", "persons", "--least", 2, "--out", tmp_path / "out.csv")
+    assert "have less than --least 2, the first a 1, b x" in str(done.exception)
+    hidden = tmp_path / "hidden.csv"
+    hidden.write_text("a,b\n".replace("b", "n") + "Total,3\n1,\n2,\n3,\n4,\n", encoding="utf-8")
+    found = asked("audit", hidden, "--by", "a", "--value", "n")
+    assert "contradict each other" in str(found.exception)  # four that are not empty are 4 together
+    assert "--least 0" in str(found.exception)

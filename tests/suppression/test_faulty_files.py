@@ -112,9 +112,11 @@ def test_a_hierarchy_whose_sums_would_be_lost_is_refused(tmp_path, tree, said):
 )
 def test_the_total_may_be_named_in_a_hierarchy_and_keeps_its_sums(tmp_path, name, tree):
     path = written(tmp_path, tree, name)
-    found = asked("audit", written(tmp_path, CELLS), *BY, "--hierarchy", f"trade={path}", "--json")
-    told = {one["cell"]: (one["low"], one["high"]) for one in json.loads(found.stdout)["intervals"]}
-    assert told["trade a, place n"] == ("10", "50")
+    for least, ends in ((0, ("10", "50")), (1, ("11", "49"))):  # a cell that is not empty takes one of the others' room
+        words = ("--hierarchy", f"trade={path}", "--json", *(("--least", 0) if least == 0 else ()))
+        found = asked("audit", written(tmp_path, CELLS), *BY, *words)
+        told = {one["cell"]: (one["low"], one["high"]) for one in json.loads(found.stdout)["intervals"]}
+        assert told["trade a, place n"] == ends
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sfumato.errors import DataError, how_many
 
 if TYPE_CHECKING:
+    from sfumato.confidential.suppress import Contributions
     from sfumato.suppression.formats.table_file import TableFile
 
 
@@ -14,6 +15,22 @@ def refuse_below(**given: float) -> None:
     for name, number in given.items():
         if not (math.isfinite(number) and number >= 0):
             raise DataError(f"--{name} is {number:g}; it is a number from 0 on.")
+
+
+def public_least(
+    read: "TableFile", least: float | None, rounding: float, cells: "Contributions | None" = None
+) -> float:
+    """What everybody knows a suppressed cell to have at least: 1 of whole numbers, as empty cells are published.
+
+    Where records show that a suppressed cell has less, and numbers that are rounded, it is 0.
+    """
+    import numpy as np
+
+    if least is not None or rounding:
+        return least or 0.0
+    told = read.values[~read.suppressed & ~np.isnan(read.values)]
+    fewer = cells is not None and bool((cells.totals[read.suppressed & (cells.counts > 0)] < 1).any())
+    return float(bool((told == np.rint(told)).all()) and not fewer)
 
 
 def refuse_unsummed(read: "TableFile", rounding: float) -> None:

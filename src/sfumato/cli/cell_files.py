@@ -32,6 +32,13 @@ Known = Annotated[
     str,
     typer.Option("--known", help="LOW,HIGH: the columns of what everybody knows of cells beforehand; of a tidy table."),
 ]
+Least = Annotated[
+    float | None,
+    typer.Option(
+        help="What everybody knows a suppressed cell to have at least, as empty cells are published: 1 of whole "
+        "numbers unless given; 0 where empty cells are suppressed too."
+    ),
+]
 ARGUS = (".tab", ".asc")
 ENDS = ("least", "most")
 QCEW = ("area_fips", "own_code", "industry_code", "year", "qtr", "disclosure_code")

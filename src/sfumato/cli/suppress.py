@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.cell_faults import refuse_below, refuse_unsummed
-from sfumato.cli.cell_files import By, CellFiles, Files, Flag, Hidden, Known, Totals, Trees, Value
+from sfumato.cli.cell_faults import public_least, refuse_below, refuse_unsummed
+from sfumato.cli.cell_files import By, CellFiles, Files, Flag, Hidden, Known, Least, Totals, Trees, Value
 from sfumato.cli.command_list import CommandList
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, progress, say, say_json
@@ -53,6 +53,7 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     hierarchy: Trees = None,
     total: Totals = None,
     known: Known = "",
+    least: Least = None,
     within: Annotated[float, typer.Option(help="Flag cells known to within this share, whatever they are: 0.1.")] = 0.0,
     rounding: Annotated[float, typer.Option(help="How far published values are rounded: 0.5 for whole numbers.")] = 0.0,
     negative: Annotated[bool, typer.Option("--negative", help="Values may be negative.")] = False,
@@ -73,7 +74,7 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     With --data, the records behind it, find the cells that break a rule and are less uncertain than they must be, to
     anybody, to whoever is alone in a cell, and to every holding that knows its own part.
     """
-    refuse_below(within=within, rounding=rounding, show=show)
+    refuse_below(within=within, rounding=rounding, show=show, least=least or 0)
     asked = CellFiles(files, by, value, flag, hidden, hierarchy, total, known)
     if data is None:
         refuse_without_records(
@@ -84,15 +85,18 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
         raise DataError("--within is about cells whatever they are; with --data rules say how uncertain each must be.")
     read = asked.read()
     refuse_unsummed(read, rounding)
-    published = read.published(negative=negative, rounding=rounding)
+    rules = cells = None
+    if data is not None:
+        rules = rules_by(read.linked, minimum, p, dominance, safe)
+        cells = RecordFile(data, of or value, holding, weight, waived).contributions(read.linked)
+    public = public_least(read, least, rounding, cells)
+    published = read.published(negative=negative, rounding=rounding, least=public)
     if asked.ends:
         published = published.within(*read.known(asked.ends, rounding))
-    if data is None:
-        _say_audit(read, _attacked(published, within), show, json)
+    if rules is None or cells is None:
+        _say_audit(read, _attacked(published, within), public, show, json)
         return
-    rules = rules_by(read.linked, minimum, p, dominance, safe)
-    cells = RecordFile(data, of or value, holding, weight, waived).contributions(read.linked)
-    _say_decision(read, cells, _decided(published, cells, rules), show, json)
+    _say_decision(read, cells, _decided(published, cells, rules, public), show, json)
 
 
 def _attacked(published: "Published", within: float) -> "SuppressionAudit":
@@ -103,12 +107,12 @@ def _attacked(published: "Published", within: float) -> "SuppressionAudit":
         return attack(published, within=within, progress=bar.within)
 
 
-def _decided(published: "Published", cells: "Contributions", rules: "PrimaryRules") -> "RecordsDecision":
+def _decided(published: "Published", cells: "Contributions", rules: "PrimaryRules", least: float) -> "RecordsDecision":
     from sfumato.confidential.suppress import decide_by_records
 
     with progress(("audit",)) as bar:
         bar("audit")
-        return decide_by_records(published, cells, rules, bar.within)
+        return decide_by_records(published, cells, rules, least, bar.within)
 
 
 def _say_decision(
@@ -136,7 +140,7 @@ def _say_decision(
         raise typer.Exit(1)
 
 
-def _say_audit(read: "TableFile", found: "SuppressionAudit", show: int, json: bool) -> None:
+def _say_audit(read: "TableFile", found: "SuppressionAudit", least: float, show: int, json: bool) -> None:
     from sfumato.suppression import CONFIDENTIAL
 
     wrong = {one.cell: one.kind for one in found.disclosures if read.suppressed[one.cell]}
@@ -144,6 +148,7 @@ def _say_audit(read: "TableFile", found: "SuppressionAudit", show: int, json: bo
         "cells": read.linked.size,
         "suppressed": int(read.suppressed.sum()),
         "equations": read.linked.equations.count,
+        "a suppressed cell has at least": least,
         "exactly known": list(wrong.values()).count("exact"),
         "narrowly known": list(wrong.values()).count("narrow"),
         "safe": not wrong,

@@ -2,19 +2,20 @@
 
 import csv
 import io
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.cli.cell_faults import refuse_below, refuse_unsummed
-from sfumato.cli.cell_files import ARGUS, By, CellFiles, Files, Flag, Hidden, Known, Totals, Trees, Value
+from sfumato.cli.cell_files import ARGUS, By, CellFiles, Files, Flag, Hidden, Known, Least, Totals, Trees, Value
 from sfumato.cli.options import Json
 from sfumato.cli.output import note, progress, say, say_json
 from sfumato.cli.private_file import refuse_place, written_privately
 from sfumato.cli.suppress_rules import FEWEST, Dominance, Minimum, P, rules_of
-from sfumato.errors import DataError
+from sfumato.errors import DataError, how_many
 
 if TYPE_CHECKING:
     from sfumato.confidential.suppress import Best, Contributions, Needs, Pattern, PrimaryRules, Prior
@@ -46,6 +47,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     hierarchy: Trees = None,
     total: Totals = None,
     known: Known = "",
+    least: Least = None,
     count: Annotated[str, typer.Option(help="The column of the number of contributors.")] = "",
     largest: Annotated[
         str, typer.Option(help="The columns of the largest contributions, largest first: MAX,SECOND.")
@@ -80,13 +82,13 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
         rules_of(minimum, p, dominance),
     )
     _refuse_out(asked, out)
-    refuse_below(clean=clean, rounds=rounds, cuts=cuts, exchanges=exchanges)
+    refuse_below(clean=clean, rounds=rounds, cuts=cuts, exchanges=exchanges, least=least or 0)
     tops = tuple(name.strip() for name in largest.split(",") if name.strip())
     read = asked.read(tuple(filter(None, (count, *tops))))
-    told = _Told.of(read, rules, count, tops, asked.ends)
+    told = _Told.of(read, rules, count, tops, asked.ends, least)
     found = told.protected(cost, contributors, Best(clean, rounds, exact, cuts, exchanges))
     _write(read, found, out, asked.ends)
-    _say_pattern(found, out, _against(told.counted, contributors), json)
+    _say_pattern(found, out, _against(told.counted, contributors), told.prior, json)
 
 
 def _against(counted: bool, contributors: bool) -> str:
@@ -124,8 +126,9 @@ class _Told:
 
     @classmethod
     def of(
-        cls, read: "TableFile", rules: "PrimaryRules", count: str, largest: tuple[str, ...], ends: tuple[str, ...]
-    ) -> "_Told":
+        cls, read: "TableFile", rules: "PrimaryRules", count: str, largest: tuple[str, ...], ends: tuple[str, ...],
+        least: float | None,
+    ) -> "_Told":  # fmt: skip
         import numpy as np
 
         from sfumato.confidential.suppress import Contributions, Prior
@@ -149,10 +152,12 @@ class _Told:
                 "Nothing says which cells are sensitive; name a column of flags, or of the number of contributors and "
                 "a rule: --minimum 3, --p 0.1 or --dominance 1,0.85."
             )
-        prior = Prior.of(totals)
+        _refuse_less(read, cells, least)
+        record = 1.0 if least is None and known is not None and np.array_equal(totals, known) else least
+        prior = Prior.of(totals, cells.counts > 0, record)
         if ends:
             prior = prior.within(*read.known(ends))
-        return cls(read, rules, cells, needs, known is not None, prior)
+        return cls(read, replace(rules, record=prior.record), cells, needs, known is not None, prior)
 
     def protected(self, cost: str, contributors: bool, best: "Best") -> "Pattern":
         from sfumato.confidential.suppress import protect
@@ -223,6 +228,16 @@ def _refuse_unlisted(rules: "PrimaryRules", counts: Any, largest: Any) -> None:
         )
 
 
+def _refuse_less(read: "TableFile", cells: "Contributions", least: float | None) -> None:
+    """Stop at a cell that has less than everybody is said to know that it has."""
+    less = (cells.counts > 0) & (cells.totals < (least or 0)) if least else cells.counts < 0
+    if less.any():
+        raise DataError(
+            f"{how_many(int(less.sum()), 'cell', 'has', 'have')} less than --least {least:g}, the first "
+            f"{read.linked.words(int(less.nonzero()[0][0]))}; give what every contributor adds at least."
+        )
+
+
 def _write(read: "TableFile", found: "Pattern", out: Path, ends: tuple[str, ...]) -> None:
     """A tidy CSV of codes, value, what is known, status and reason; a .tab file for tau-ARGUS where it ends so."""
     import numpy as np
@@ -252,12 +267,18 @@ def _write(read: "TableFile", found: "Pattern", out: Path, ends: tuple[str, ...]
     written_privately(out, text.getvalue())
 
 
-def _say_pattern(found: "Pattern", out: Path, against: str, json: bool) -> None:
+def _finite(least: float) -> float | None:
+    """A bound; none where cells may be negative."""
+    return float(least) if least > -math.inf else None
+
+
+def _say_pattern(found: "Pattern", out: Path, against: str, prior: "Prior", json: bool) -> None:
     told: dict[str, Any] = {status: found.count(status) for status in ("published", "primary", "secondary")}
     told |= {"suppressed share": round(found.share, 4), "cost": found.cost, "lower bound": found.bound or None}
     told |= {"above the bound": round(found.gap, 4)} if found.bound else {}
     told |= {"programs": found.work.programs + found.work.tried, "clean-up complete": found.work.complete}
     told |= {"bound complete": found.work.bounded} if found.bound else {}
+    told |= {"a suppressed cell has at least": _finite(prior.ends.min()), "whole numbers": prior.whole}
     if json:
         say_json(told | {"single contributors": against == SINGLE, "out": str(out)})
         return

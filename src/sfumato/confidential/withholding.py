@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.confidential.account import Account
 from sfumato.confidential.earlier_release import EarlierRelease
 from sfumato.confidential.linked_system import LinkedSystem
+from sfumato.confidential.public_bounds import prior_of, record_bounds
 from sfumato.confidential.published_before import Flags, PublishedBefore, joined, refuse_unlaid
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.suppress import Contributions, Pattern, PrimaryRules, protect_together
@@ -93,17 +94,18 @@ class Withholding(Sealed):
         system, rules = LinkedSystem.of(domain), suppress.decided()
         contributions = [records.contributions(measure, system, suppress) for measure in measures]
         known = [self._known(measure, system, cells) for measure, cells in zip(measures, contributions, strict=True)]
+        told = zip(measures, contributions, strict=True)
         patterns = protect_together(
-            system.linked, contributions, primary(rules, _parts(measures[0])), known,
+            system.linked, contributions, [primary(rules, measure) for measure in measures], known,
             self._withheld(measures[0], system),
+            [prior_of(self.joint, measure, system, cells) for measure, cells in told],
             cost=rules.cost, forced=[dict(one) for one in rules.forced],
             contributors=None if rules.contributors else False,  # else all whose parts are known by name
             progress=progress,
         )  # fmt: skip
-        told = zip(measures, contributions, patterns, strict=True)
         return {
-            one.name: WithheldCells(self.plan.measure(one.name), system, cells, pattern, self._own(one))
-            for one, cells, pattern in told
+            measure.name: WithheldCells(self.plan.measure(measure.name), system, cells, pattern, self._own(measure))
+            for measure, cells, pattern in zip(measures, contributions, patterns, strict=True)
         }
 
     def _known(self, measure: Measure, system: LinkedSystem, cells: Contributions) -> Flags:
@@ -130,6 +132,15 @@ def _parts(measure: Measure) -> int:
     return measure.of.parts if isinstance(measure.of, Weighed) else 1
 
 
-def primary(rules: SuppressionRules, parts: int = 1) -> PrimaryRules:
+def primary(rules: SuppressionRules, measure: Measure) -> PrimaryRules:
     """The rules of a plan as those of cells in steps, or in so many parts of a step where rows are weighed."""
-    return PrimaryRules(rules.minimum, rules.p, rules.dominance, rules.margin, float(parts), rules.safe)
+    record, _ = record_bounds(measure)
+    return PrimaryRules(
+        rules.minimum,
+        rules.p,
+        rules.dominance,
+        rules.margin,
+        float(_parts(measure)),
+        max(record or 0.0, 0.0),
+        rules.safe,
+    )

@@ -11,6 +11,7 @@ from sfumato.suppression.equations import Flags, Floats, Integers
 from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.polytope import Polytope
 from sfumato.suppression.published import Published
+from sfumato.suppression.whole_intervals import WholeIntervals
 
 CONFIDENTIAL = "CONFIDENTIAL: what an attacker can work out of suppressed cells; do not publish."
 EXACT, NARROW, SHORT = "exact", "narrow", "short"
@@ -65,24 +66,32 @@ def audit(
     """The interval of every suppressed cell, from the published table alone.
 
     A finding is a cell that is known exactly, or to within a share whatever it truly is: its greatest value is at most
-    1 + `within` times its least.
+    1 + `within` times its least. Where everybody knows that cells are whole numbers, so are the ends of intervals;
+    narrow ones are worked out by integer programs.
     """
     missing, low, high = published.missing, published.low.copy(), published.high.copy()
     total, done = int(missing.sum()), 0
     for cluster in clusters(published):
         polytope = Polytope(cluster, published.low[cluster.cells], published.high[cluster.cells])
         found = polytope.intervals()
+        if found is not None and published.whole:
+            found = WholeIntervals(cluster, *found, polytope.whole).intervals()
         if found is None:
-            named = published.linked.words(int(cluster.cells[0]))
-            raise DataError(
-                f"The published numbers around {named} contradict each other, so nothing follows from them; "
-                "allow for rounding, or for values below 0, or look at the hierarchy."
-            )
+            raise DataError(_contradiction(published, int(cluster.cells[0])))
         low[cluster.cells], high[cluster.cells] = found
         done += cluster.size
         progress("auditing", done, total)
     disclosures = _disclosures(missing, low, high, within, published.rounding)
     return SuppressionAudit(published.linked, missing, low, high, disclosures)
+
+
+def _contradiction(published: Published, cell: int) -> str:
+    least = published.low[cell]
+    fewer = f"; or for suppressed cells of less than {least:g} (--least 0)" if least > 0 else ""
+    return (
+        f"The published numbers around {published.linked.words(cell)} contradict each other, so nothing follows from "
+        f"them; allow for rounding, or for values below 0, or look at the hierarchy{fewer}."
+    )
 
 
 def _disclosures(missing: Flags, low: Floats, high: Floats, within: float, rounding: float) -> tuple[Disclosure, ...]:

@@ -5,16 +5,19 @@ be uncertain at once; a program is solved only for what none has shown yet.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from sfumato.suppression.audit import SHORT, Disclosure
 from sfumato.suppression.clusters import Cluster, clusters
-from sfumato.suppression.equations import Equations, Flags, Floats, Integers
+from sfumato.suppression.depths import Depths
+from sfumato.suppression.equations import Flags, Floats, Integers
 from sfumato.suppression.insiders import Insiders
 from sfumato.suppression.program import TINY, Program
 from sfumato.suppression.published import Published
+from sfumato.suppression.whole_changes import WholeProgram, round_up, whole_direction, whole_rooms
 
 ENOUGH = 1 - 1e-5
 """What of a need is taken for all of it, by the audit, the search, the clean-up and the bound alike.
@@ -37,6 +40,8 @@ class Required:
     lower: Floats
     insiders: Insiders | None = None
     unions: Sequence[tuple[tuple[int, ...], float, float]] = ()
+    deepest: Floats | None = None
+    """How far the plan alone lets each cell fall. No pattern can leave a cell more uncertain than all of them do."""
 
     def __repr__(self) -> str:
         return f"<Required of {len(self.truth):,} cells: confidential>"
@@ -50,8 +55,11 @@ def decide(
     open_ = ~small.missing & ((asked.upper > 0) | (asked.lower > 0))
     found = [Disclosure(int(cell), "published", ANYBODY) for cell in np.flatnonzero(open_)]
     total, done = int(small.missing.sum()), 0
+    depths = None
+    if asked.deepest is not None:
+        depths = Depths(small.linked.equations, asked.deepest, whole=small.whole)
     for cluster in clusters(small):
-        found += _Decision(cluster, small, asked).disclosures()
+        found += _Decision(cluster, small, asked, depths).disclosures()
         done += cluster.size
         progress("auditing", done, total)
     return tuple(one.at(first) for one in found)
@@ -71,26 +79,44 @@ def _merged(published: Published, required: Required) -> tuple[Published, Requir
     np.maximum.at(lower, place, required.lower)
     people = None if required.insiders is None else required.insiders.at(place, first, linked.size)
     unions = [(tuple(place[list(members)].tolist()), up, down) for members, up, down in required.unions]
-    asked = Required(required.truth[first], upper, lower, people, unions)
-    return Published(linked, values, low, high, published.rounding), asked, first
+    deepest = required.deepest
+    if deepest is not None:
+        every, deepest = deepest, np.full(linked.size, np.inf)
+        np.minimum.at(deepest, place, every)
+    asked = Required(required.truth[first], upper, lower, people, unions, deepest)
+    return replace(published, linked=linked, values=values, low=low, high=high), asked, first
 
 
 class _Decision:
     """One cluster: the changes found so far, and what each of them shows."""
 
-    def __init__(self, cluster: Cluster, published: Published, required: Required) -> None:
-        self.cells, self.insiders = cluster.cells, required.insiders
+    def __init__(
+        self, cluster: Cluster, published: Published, required: Required, depths: Depths | None = None
+    ) -> None:
+        self.cells, self.insiders, self.depths = cluster.cells, required.insiders, depths
         truth = required.truth[self.cells]
+        self.truth = required.truth
+        self.signed = required.truth - published.low > required.truth
+        """Which cells may be below 0: there a part says nothing of how little a cell may be."""
         self.place = np.full(published.linked.size, -1, dtype=np.int64)
         self.place[self.cells] = np.arange(cluster.size)
-        self.down, self.up = truth - published.low[self.cells], published.high[self.cells] - truth
+        self.equations, self.whole = cluster.equations, published.whole
+        low, high = published.low[self.cells], published.high[self.cells]
+        if self.whole:
+            low, high = whole_rooms(low, high)
+        self.down, self.up = truth - low, high - truth
         # Down to 0 a cell may be known not to go further; whoever knows it to be more than that knows too much of it.
         lowest = truth - np.minimum(published.low[self.cells], 0)
-        self.needs = np.stack([required.upper[self.cells], np.minimum(required.lower[self.cells], lowest)])
+        self.needs = self._in_whole(
+            np.stack([required.upper[self.cells], np.minimum(required.lower[self.cells], lowest)])
+        )
         self.unions = [one for one in required.unions if all(self.place[cell] >= 0 for cell in one[0])]
         # Where others may have losses, a part of a cell says nothing of how little the cell may be.
         self.floor = np.where(self.down > truth, np.inf, truth)
-        self.program, self.width = Program(_rises_and_falls(cluster), 2 * cluster.size, afresh=True), cluster.size
+        self.program, self.width = (
+            Program(cluster.equations.both_ways(cluster.size), 2 * cluster.size, afresh=True),
+            cluster.size,
+        )
         self.scale = 0.0
         self.moves: dict[tuple[int, int], list[_Move]] = {}
         self._people()
@@ -121,39 +147,60 @@ class _Decision:
                 found.append(Disclosure(int(self.cells[cell]), SHORT, attacker))
         for members, up, down in self.unions:
             places = self.place[list(members)]
-            if any(need > 0 and self._change(places, way, need, None) is None for way, need in enumerate((up, down))):
+            needs = self._in_whole(np.array([up, down])).tolist()
+            if any(need > 0 and not self._protected(places, way, need, None) for way, need in enumerate(needs)):
                 found.append(Disclosure(members[0], SHORT, UNION, members[1:]))
         return list(dict.fromkeys(found))
 
     def _too_certain(self, way: int, cell: int) -> str:
         """Who knows too much of one side of a cell; nobody where it is empty."""
         need, moves = float(self.needs[way, cell]), self.moves.get((way, cell), [])
-        place = np.array([cell])
-        if not any(move.size(cell) * move.farthest >= need * ENOUGH for move in moves):
-            change = self._change(place, way, need, None)
-            if change is None:
-                return ANYBODY
-            self._keep(change)
+        shown = any(move.size(cell) * move.farthest >= need * ENOUGH for move in moves)
+        if not shown and not self._protected(np.array([cell]), way, need, None):
+            return ANYBODY
         return "" if self.insiders is None else self._insider(self.insiders, way, cell)
 
     def _insider(self, insiders: Insiders, way: int, cell: int) -> str:
         """What contributor knows too much of one side of a cell."""
         need, floor = float(self.needs[way, cell]), float(self.floor[cell])
-        wanted = insiders.asked(int(self.cells[cell]), way, self.who, need, floor)
+        wanted = self._in_whole(insiders.asked(int(self.cells[cell]), way, self.who, need, floor))
         for move in reversed(self.moves.get((way, cell), [])):
             wanted[move.each * move.size(cell) >= wanted * ENOUGH] = 0
             if not wanted.any():
                 return ""
         while wanted.any():
             person = int(np.argmax(wanted))
-            change = self._change(np.array([cell]), way, float(wanted[person]), person)
-            if change is None:
+            if not self._protected(np.array([cell]), way, float(wanted[person]), person):
                 return "who is alone in another cell" if self._single(person) else "a contributor"
             wanted[person] = 0
-            for move in self._keep(change):
-                if (move.change[cell] > 0) == (way == 0):
-                    wanted[move.each * move.size(cell) >= wanted * ENOUGH] = 0
+            for move in self.moves.get((way, cell), [])[-1:]:
+                wanted[move.each * move.size(cell) >= wanted * ENOUGH] = 0
         return ""
+
+    def _protected(self, places: Integers, way: int, need: float, person: int | None) -> bool:
+        """Whether cells together are uncertain enough one way to somebody, or as much as they can be downwards."""
+        change = self._change(places, way, need, person)
+        if change is None and way == 1 and self.depths is not None:
+            depth = self._depth(self.depths, places, need, person)
+            if depth >= need * ENOUGH:
+                return False
+            if depth <= 0:
+                return True
+            change = self._change(places, way, depth, person)
+        if change is not None and len(places) == 1:
+            self._keep(change)
+        return change is not None
+
+    def _depth(self, depths: Depths, places: Integers, need: float, person: int | None) -> float:
+        """How far cells may fall to somebody before anything is published."""
+        cells, none = self.cells[places], np.zeros(0, dtype=np.int64)
+        if person is None or self.insiders is None:
+            return depths.fall(cells, need, none, none, np.zeros(0))
+        entries = self.insiders.of(int(self.who[person]))
+        known, alone = self.insiders.cells[entries], self.insiders.alone[entries]
+        rooms = np.maximum(self.truth[known] - np.maximum(self.insiders.amounts[entries], 0), 0)
+        rooms = np.where(self.signed[known], np.inf, rooms)
+        return depths.fall(cells, need, known[alone], known, rooms)
 
     def _largest_first(self) -> list[tuple[int, int]]:
         sides = np.argwhere(self.needs > 0)
@@ -163,8 +210,37 @@ class _Decision:
     def _single(self, person: int) -> bool:
         return bool(self.alone[self.holder == person].any())
 
+    def _in_whole(self, needs: Floats) -> Floats:
+        """Needs as they are asked: of whole numbers in whole numbers."""
+        return round_up(needs, ENOUGH) if self.whole else needs
+
     def _change(self, places: Integers, way: int, need: float, person: int | None) -> Floats | None:
         """A change in which some cells move by a need, that a person cannot rule out; None where there is none."""
+        change = self._in_parts(places, way, need, person)
+        if change is None or not self.whole:
+            return change
+        room = self._room(person)
+        direction, sign = whole_direction(change, self.equations), 1.0 if way == 0 else -1.0
+        if direction is not None and _steps(direction, *room) * sign * direction[places].sum() >= need:
+            return direction
+        return self._integers.change(places, sign, need, np.concatenate(room))
+
+    @cached_property
+    def _integers(self) -> WholeProgram:
+        return WholeProgram(self.equations, len(self.cells))
+
+    def _room(self, person: int | None) -> tuple[Floats, Floats]:
+        """How far every cell may rise and fall to who knows what a person knows."""
+        up, down = self.up.copy(), self.down.copy()
+        if person is not None:
+            mine = np.flatnonzero(self.holder == person)
+            cells = self.at[mine]
+            up[cells] = np.where(self.alone[mine], 0.0, up[cells])
+            down[cells] = np.minimum(self.below[mine], down[cells])
+        return up, down
+
+    def _in_parts(self, places: Integers, way: int, need: float, person: int | None) -> Floats | None:
+        """A change, in whole numbers or not."""
         if len(places) == 1 and (self.up, self.down)[way][places[0]] < need * ENOUGH * (1 - TINY):
             return None  # everybody knows the cell itself better than that
         if need != self.scale:
@@ -175,7 +251,7 @@ class _Decision:
         self._bound(
             cells, np.where(self.alone[mine], 0.0, self.up[cells]), np.minimum(self.below[mine], self.down[cells])
         )
-        asked = need * ENOUGH / self.scale
+        asked = need * (1.0 if self.whole else ENOUGH) / self.scale
         columns = np.concatenate([places, places + self.width])
         if len(places) == 1:
             fixed = np.array([asked, 0.0] if way == 0 else [0.0, asked])
@@ -207,21 +283,19 @@ class _Decision:
                 each, step = np.full(len(self.who), farthest), moved[self.at]
                 ends = np.where(step == 0, np.inf, np.where(self.alone, 0.0, np.where(step < 0, self.below, np.inf)))
                 np.minimum.at(each, self.holder, ends / np.where(step == 0, 1.0, np.abs(step)))
+            if self.whole:
+                farthest, each = float(np.floor(farthest)), np.floor(each)
             moves.append(_Move(moved, farthest, each))
             for cell in np.flatnonzero(moved).tolist():
                 self.moves.setdefault((0 if moved[cell] > 0 else 1, cell), []).append(moves[-1])
         return moves
 
 
-def _rises_and_falls(cluster: Cluster) -> Equations:
-    """The equations of a cluster, for what cells rise by and against what they fall by."""
-    one = cluster.equations
-    return Equations(
-        np.concatenate([one.rows, one.rows]),
-        np.concatenate([one.cells, one.cells + cluster.size]),
-        np.concatenate([one.signs, -one.signs]),
-        one.count,
-    )
+def _steps(direction: Floats, up: Floats, down: Floats) -> float:
+    """How many times a whole change may be taken before a cell leaves its room."""
+    moved = direction != 0
+    room = np.where(direction > 0, up, down)[moved] / np.abs(direction[moved])
+    return float(np.floor(room.min(initial=np.inf)))
 
 
 @dataclass(frozen=True, eq=False)

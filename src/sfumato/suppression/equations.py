@@ -58,6 +58,23 @@ class Equations:
         """What the signed values of every equation add up to."""
         return np.bincount(self.rows, self.signs * values[self.cells], self.count).astype(np.float64)
 
+    def both_ways(self, width: int) -> "Equations":
+        """The equations of changes of so many cells: for what these rise by, and against what they fall by."""
+        return Equations(
+            np.concatenate([self.rows, self.rows]),
+            np.concatenate([self.cells, self.cells + width]),
+            np.concatenate([self.signs, -self.signs]),
+            self.count,
+        )
+
+    def restricted_to(self, cells: Integers, size: int) -> "Equations":
+        """The same between some cells, renumbered, where no other cell changes."""
+        place = np.full(size, -1, dtype=np.int64)
+        place[cells] = np.arange(len(cells))
+        entries = place[self.cells] >= 0
+        _, rows = np.unique(self.rows[entries], return_inverse=True)
+        return Equations(rows, place[self.cells[entries]], self.signs[entries], int(rows.max(initial=-1)) + 1)
+
     def kept(self, keep: Flags, place: Integers) -> "Equations":
         """Some of the equations, their cells renumbered."""
         entries = keep[self.rows]

@@ -29,6 +29,8 @@ class Insiders:
     """How far each cell must be uncertain to its second largest holding."""
     others: Floats
     """How far to all but its two largest, by rules that ask no less of these: too few holdings, or dominance."""
+    least: Floats | None = None
+    """What each entry's cell is at least to its holding, where parts that are not empty add to what it has itself."""
 
     def __repr__(self) -> str:
         return f"<Insiders of {len(self.sizes):,} cells: confidential>"
@@ -52,6 +54,7 @@ class Insiders:
         return Insiders(
             pairs[0, kept], self.holdings[kept], self.amounts[kept], self.alone[kept],
             self.first[first], self.second[first], self.sizes[first], upper, others,
+            None if self.least is None else self.least[kept],
         )  # fmt: skip
 
     def within(self, cells: Integers) -> Integers:
@@ -71,7 +74,10 @@ class Insiders:
         Downwards, way 1, as far as it may fall to who knows its own part: from `floor`, inf where losses may be.
         """
         need = np.clip(self.need(cell, holdings), 0, most)
-        return need if way == 0 else np.minimum(need, np.maximum(floor - self._own(cell, holdings)[0], 0))
+        if way == 0:
+            return need
+        known = self._of(cell, holdings, self.amounts if self.least is None else self.least)[0]
+        return np.minimum(need, np.maximum(floor - known, 0))
 
     def need(self, cell: int, holdings: Integers) -> Floats:
         """How far a cell must be uncertain to each of some holdings; 0 or less where nothing is asked.
@@ -82,7 +88,7 @@ class Insiders:
         knows more than others do.
         """
         top, second = float(self.first[cell]), float(self.second[cell])
-        amounts, inside = self._own(cell, holdings)
+        amounts, inside = self._of(cell, holdings, self.amounts)
         own = np.abs(amounts)
         rest = float(self.sizes[cell]) - top - second
         to_largest = (self.upper[cell] + rest) * second / top - rest if 0 < top < np.inf else 0.0
@@ -90,12 +96,12 @@ class Insiders:
         leading = inside & (own >= second * (1 - 1e-9))
         return np.where(leading, lessened, np.maximum(lessened, self.others[cell]))
 
-    def _own(self, cell: int, holdings: Integers) -> tuple[Floats, Flags]:
-        """What each of some holdings adds to a cell, and whether it is in it."""
+    def _of(self, cell: int, holdings: Integers, amounts: Floats) -> tuple[Floats, Flags]:
+        """An amount of each of some holdings in a cell, 0 where it is not in it, and whether it is."""
         at = slice(int(self.starts[cell]), int(self.starts[cell + 1]))
         mine = self.holdings[at]
         if not len(mine):
             return np.zeros(len(holdings)), np.zeros(len(holdings), dtype=bool)
         place = np.minimum(np.searchsorted(mine, holdings), len(mine) - 1)
         inside = mine[place] == holdings
-        return np.where(inside, self.amounts[at][place], 0.0), inside
+        return np.where(inside, amounts[at][place], 0.0), inside

@@ -18,6 +18,8 @@ class Polytope:
         self.program = Program(cluster.equations, cluster.size, right=cluster.right / self.scale, slack=slack)
         self.program.bounds(np.arange(cluster.size), self.low, self.high)
         self._costed: int | None = None
+        self.whole = np.full(cluster.size, np.inf), np.full(cluster.size, -np.inf)
+        """The least and greatest value of each cell in the solutions so far that are whole numbers."""
 
     def intervals(self) -> tuple[Floats, Floats] | None:
         """The interval of every cell; None where the published numbers contradict each other.
@@ -29,6 +31,7 @@ class Polytope:
             return None
         self.program.primal(chosen=True)
         least, greatest = first.columns.copy(), first.columns.copy()
+        self._note(first)
         for cell in range(self.cluster.size):
             for sign, extreme, bound in ((1.0, least, self.low), (-1.0, greatest, self.high)):
                 if sign * (extreme[cell] - bound[cell]) <= 1e-12:
@@ -40,7 +43,16 @@ class Polytope:
                     continue
                 np.minimum(least, answer.columns, out=least)
                 np.maximum(greatest, answer.columns, out=greatest)
+                self._note(answer)
         return self._whole(least * self.scale), self._whole(greatest * self.scale)
+
+    def _note(self, answer: Solution) -> None:
+        """Keep what a solution shows where all of its cells are whole numbers."""
+        values = answer.columns * self.scale
+        near = np.rint(values)
+        if np.abs(values - near).max(initial=0) <= 1e-6:
+            np.minimum(self.whole[0], near, out=self.whole[0])
+            np.maximum(self.whole[1], near, out=self.whole[1])
 
     def _whole(self, values: Floats) -> Floats:
         """Values that are whole but for the last digits of the program, as whole numbers."""

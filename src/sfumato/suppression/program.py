@@ -11,6 +11,8 @@ from sfumato.suppression.equations import Equations, Floats, Integers
 INFINITE = float("inf")
 TINY = 1e-9
 """What of one, in the units of a program, counts as nothing: a ten-thousandth of what is forgiven of a need."""
+NODES = 5_000
+"""In how large a tree whole numbers are looked for; a tree that is cut off has shown nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +22,9 @@ class Solution:
     solved: bool
     objective: float
     columns: Floats
+
+    undecided: bool = False
+    """Whether a tree was cut off before it had shown anything."""
 
     @property
     def endless(self) -> bool:
@@ -31,7 +36,7 @@ class Program:
     """Columns within bounds, the equations over them, and a cost for each.
 
     A solution goes on from the last one, or `afresh` from no change at all: where no cost is negative that is where the
-    dual simplex may begin, and it is reached sooner from there than by undoing the last.
+    dual simplex may begin, and it is reached sooner from there than by undoing the last. Columns may be `whole`.
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class Program:
         slack: Floats | None = None,
         right: Floats | None = None,
         afresh: bool = False,
+        whole: bool = False,
     ) -> None:
         import highspy
 
@@ -61,9 +67,14 @@ class Program:
         model.row_lower_, model.row_upper_ = centre - room, centre + room
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix
+        if whole:
+            model.integrality_ = [highspy.HighsVarType.kInteger] * width
+            for option, value in (("presolve", "choose"), ("mip_max_nodes", NODES), ("solver", "choose")):
+                self._highs.setOptionValue(option, value)
         self._highs.passModel(model)
         self._error = highspy.HighsStatus.kError
         self._optimal = highspy.HighsModelStatus.kOptimal
+        self._infeasible = highspy.HighsModelStatus.kInfeasible
         self._unbounded = (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible)
         self.solves = 0
 
@@ -102,7 +113,7 @@ class Program:
         if status in self._unbounded:
             return Solution(False, -INFINITE, np.zeros(0))
         if status != self._optimal:
-            return Solution(False, INFINITE, np.zeros(0))
+            return Solution(False, INFINITE, np.zeros(0), status != self._infeasible)
         found = np.asarray(self._highs.getSolution().col_value, dtype=np.float64)
         return Solution(True, float(self._highs.getInfo().objective_function_value), found)
 

@@ -21,14 +21,28 @@ class Published:
     low: Floats
     high: Floats
     rounding: float = 0.0
+    whole: bool = False
+    """Whether everybody knows that suppressed cells are whole numbers, as counts and totals in steps are."""
 
     @classmethod
-    def of(cls, linked: LinkedTables, values: Floats, *, negative: bool = False, rounding: float = 0.0) -> "Published":
-        """With no more known of a suppressed cell than that it is not negative, where none can be."""
+    def of(
+        cls,
+        linked: LinkedTables,
+        values: Floats,
+        *,
+        negative: bool = False,
+        rounding: float = 0.0,
+        least: float = 0.0,
+        whole: bool = False,
+    ) -> "Published":
+        """With what is known of a suppressed cell: it has `least` at least, or no bound where values may be negative.
+
+        Where empty cells are published as 0 a suppressed cell has a record, so a count is at least 1.
+        """
         if len(values) != linked.size:
             raise DataError(f"{len(values):,} values were given for {linked.size:,} cells; give one, or NaN, for each.")
-        low = np.full(linked.size, -np.inf if negative else 0.0)
-        return cls(linked, values.astype(np.float64), low, np.full(linked.size, np.inf), rounding)
+        low = np.full(linked.size, -np.inf if negative else float(least))
+        return cls(linked, values.astype(np.float64), low, np.full(linked.size, np.inf), rounding, whole)
 
     @property
     def missing(self) -> Flags:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -104,11 +105,20 @@ def _intervals(release: Product, cells: Attacked) -> tuple[Floats, Floats, Float
     values = np.zeros(system.linked.size)
     places = system.places(release.keys)
     values[places] = np.where(release.withheld, np.nan, release.values)
-    found = audit(Published.of(system.linked, values, negative=bool((release.values < 0).any())))
+    negative, least = bool((release.values < 0).any()), _least(release)
+    found = audit(Published.of(system.linked, values, negative=negative, least=least, whole=True))
     hidden = np.isnan(values)
     step, worth = float(release.subject.step), float(cells.true.subject.step)
     truth, units = (_true_values(system, one)[hidden] for one in (cells.true, cells.counted))
     return step * found.low[hidden], step * found.high[hidden], worth * truth, units
+
+
+def _least(release: Suppressed) -> float:
+    """What everybody knows a withheld cell to have at least, in steps: it is not empty, or it were published as 0."""
+    subject = release.subject
+    bounds = subject.value_bounds
+    low = Fraction(1) if subject.statistic == "count" else bounds.low if bounds and bounds.power == 1 else Fraction(0)
+    return max(float(low / subject.step), 0.0)
 
 
 def _true_values(system: LinkedSystem, true: Product) -> Floats:

@@ -162,7 +162,8 @@ class _Pattern:
     @property
     def every(self) -> list[Asked]:
         guard = self.search.guard
-        asked: list[Asked] = [(side, None) for side in self.sides if len(side.members) == 1]
+        sides = [guard.needed(side) for side in self.sides if len(side.members) == 1]
+        asked: list[Asked] = [(side, None) for side in sides if side.need > 0]
         return asked + [(side, guard.own(holding)) for side, holding in guard.asked]
 
 

@@ -38,6 +38,7 @@ class CleanUp:
 
     def run(self, sides: Sequence[Need], progress: Progress = lambda *_: None) -> None:
         search, cost = self.search, self.search.task.cost
+        search.guard.settled = True
         flow = self._flow()
         for side in sides:
             self._secure(side, flow)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sfumato.confidential.suppress.guard import Need, Own, Task
-from sfumato.suppression import ENOUGH, TINY, Equations, Flags, Floats, Integers, Program, Solution
+from sfumato.suppression import ENOUGH, TINY, Flags, Floats, Integers, Program, Solution
 
 FARTHEST = 1e7
 """The widest room of a cell in a program, in units of its scale: wider ones are never needed and cost digits."""
@@ -18,7 +18,8 @@ class Flow:
     def __init__(self, task: Task, movable: Flags, cost: Floats) -> None:
         self.cells, self.place = np.flatnonzero(movable), np.where(movable, np.cumsum(movable) - 1, -1)
         self.size, self.width = task.linked.size, len(self.cells)
-        self.program = Program(_both(task.linked.equations, self.place, self.width), 2 * self.width, afresh=True)
+        equations = task.linked.equations.restricted_to(self.cells, self.size).both_ways(self.width)
+        self.program = Program(equations, 2 * self.width, afresh=True)
         self.room = np.concatenate([task.up[self.cells], task.down[self.cells]])
         self.scale = 0.0
         self.program.costs(np.arange(2 * self.width), np.concatenate([cost[self.cells], cost[self.cells]]))
@@ -87,16 +88,3 @@ class Flow:
     def _bound(self, columns: Integers, room: Floats) -> None:
         if self.scale:
             self.program.bounds(columns, np.zeros(len(columns)), np.minimum(room / self.scale, FARTHEST))
-
-
-def _both(equations: Equations, place: Integers, width: int) -> Equations:
-    """The equations between the cells that may move, for their rises and against their falls."""
-    entries = place[equations.cells] >= 0
-    _, rows = np.unique(equations.rows[entries], return_inverse=True)
-    cells, signs = place[equations.cells[entries]], equations.signs[entries]
-    return Equations(
-        np.concatenate([rows, rows]),
-        np.concatenate([cells, cells + width]),
-        np.concatenate([signs, -signs]),
-        int(rows.max(initial=-1)) + 1,
-    )

@@ -1,14 +1,14 @@
 """Guard: which sides of which cells are protected against whom, by witnesses alone."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from sfumato.confidential.suppress.witnesses import Witness, Witnesses
-from sfumato.suppression import ENOUGH, TINY, Flags, Floats, Insiders, Integers, LinkedTables
+from sfumato.suppression import ENOUGH, TINY, Depths, Flags, Floats, Insiders, Integers, LinkedTables, round_up
 
 EVERYBODY = -1
 """The attacker who knows what is published, and nothing besides."""
@@ -50,6 +50,16 @@ class Task:
     fixed: Flags
     """Cells that must be published."""
     insiders: Insiders | None = None
+    whole: bool = False
+    """Whether everybody knows that cells are whole numbers."""
+    deepest: Floats | None = None
+    """How far the plan alone lets each cell fall."""
+    limits: dict[tuple[tuple[int, ...], int], float] = field(default_factory=dict)
+    """How far some cells can fall to somebody before anything is published, where that is less than was asked."""
+
+    @cached_property
+    def depths(self) -> Depths | None:
+        return None if self.deepest is None else Depths(self.linked.equations, self.deepest, whole=self.whole)
 
     @cached_property
     def floor(self) -> Floats:
@@ -80,6 +90,8 @@ class Guard:
         self.asked: list[tuple[Need, int]] = []
         """The sides that had to be solved for a holding, which asks for more than everybody does."""
         self.witnesses = Witnesses(task.upper, task.lower)
+        self.settled = False
+        """Whether every side was met once, so that what cannot be met now could be."""
 
     def own(self, holding: int) -> Own | None:
         """What a holding leaves of the room of the cells that it contributes to."""
@@ -97,8 +109,10 @@ class Guard:
         met = self._anybody(side)
         if met is None:
             met = self._solved(side, EVERYBODY, solver, found)
-            if met is None:
-                return None
+        if met is None and self._limited(side, EVERYBODY):
+            return self.secure(side, solver, found) if self.needed(side).need > 0 else used
+        if met is None:
+            return None
         used.add(met)
         exposed = self._exposed(side, met)
         for number in self.witnesses.newest(side.members[0]) if exposed else ():
@@ -109,14 +123,49 @@ class Guard:
                 break
         while exposed:
             met = self._solved(side, min(exposed), solver, found)
+            if met is None and self._limited(side, min(exposed)):
+                exposed = self._asking(side, exposed)
+                continue
             if met is None:
                 return None
             used.add(met)
             exposed = self._exposed(side, met, exposed - {min(exposed)})
         return used
 
+    def needed(self, side: Need) -> Need:
+        """A side as it can be met: downwards no farther than before anything is published."""
+        limit = self.task.limits.get((side.members, EVERYBODY), side.need) if side.way == 1 else side.need
+        return side if limit >= side.need else replace(side, need=limit)
+
+    def _asking(self, side: Need, holdings: set[int]) -> set[int]:
+        """Of some holdings those that a side must still be protected from."""
+        many = np.array(sorted(holdings), dtype=np.int64)
+        assert self.task.insiders is not None  # noqa: S101 - there are holdings
+        return set(many[self._asked(self.task.insiders, side, many) > 0].tolist())
+
+    def _limited(self, side: Need, holding: int) -> bool:
+        """Note how far a side can be met at all by somebody, where that is less than was asked; False if it is not."""
+        task, key = self.task, (side.members, holding)
+        if side.way == 0 or self.settled or task.depths is None or key in task.limits:
+            return False
+        need, own, none = self.needed(side).need, self.own(holding), np.zeros(0, dtype=np.int64)
+        if own is not None and task.insiders is not None:
+            need = float(self._asked(task.insiders, side, np.array([holding]))[0])
+        known, alone, rooms = none, none, np.zeros(0)
+        if own is not None and task.insiders is not None:
+            known = own.cells
+            entries = task.insiders.of(holding)
+            alone = own.cells[task.insiders.alone[entries]]
+            rooms = np.maximum(task.floor[own.cells] - np.maximum(task.insiders.amounts[entries], 0), 0)
+        fall = task.depths.fall(np.array(side.members, dtype=np.int64), need, alone, known, rooms)
+        if fall >= need * ENOUGH:
+            return False
+        task.limits[key] = fall
+        return True
+
     def _anybody(self, side: Need) -> int | None:
         """A witness that protects a side against who knows nothing besides."""
+        side = self.needed(side)
         if len(side.members) == 1:
             (cell,) = side.members
             met = self.witnesses.reach[side.way, cell] >= side.need * ENOUGH
@@ -128,13 +177,16 @@ class Guard:
         return None
 
     def _solved(self, side: Need, holding: int, solver: Solver, found: Callable[[Witness], None]) -> int | None:
+        side = self.needed(side)
         need = side.need
         if holding != EVERYBODY and self.task.insiders is not None:
             need = float(self._asked(self.task.insiders, side, np.array([holding]))[0])
-            self.asked.append((Need(side.members, side.way, need), holding))
-        change = solver.change(Need(side.members, side.way, need), self.own(holding))
+        asked = replace(side, need=need)
+        change = solver.change(asked, self.own(holding)) if need > 0 else None
         if change is None:
             return None
+        if holding != EVERYBODY and self.task.insiders is not None:
+            self.asked.append((asked, holding))
         witness = Witness.of(change, self.task.up, self.task.down)
         self.witnesses.add(witness)
         found(witness)
@@ -143,7 +195,11 @@ class Guard:
     def _asked(self, insiders: Insiders, side: Need, holdings: Integers) -> Floats:
         """How far the one cell of a side must be uncertain to each of some holdings."""
         (cell,) = side.members
-        return insiders.asked(cell, side.way, holdings, side.need, float(self.task.floor[cell]))
+        needs = insiders.asked(cell, side.way, holdings, self.needed(side).need, float(self.task.floor[cell]))
+        if side.way == 1 and self.task.limits:
+            limits = [self.task.limits.get((side.members, holding), np.inf) for holding in holdings.tolist()]
+            needs = np.minimum(needs, limits)
+        return round_up(needs, ENOUGH) if self.task.whole else needs
 
     def _exposed(self, side: Need, number: int, among: set[int] | None = None) -> set[int]:
         """Of some holdings, or all, those that know better than a witness says, as it changes what they know."""

@@ -22,6 +22,8 @@ class PrimaryRules:
     R is what remains of a cell without its two largest holdings, so that R < p X1 lets the second know the first to
     within p. A cell must stay uncertain by p X1 - R upwards, or by what makes its n largest k of it; one of few
     holdings by `margin` of its total. Downwards the same. No need is below `least`, a unit of the published numbers.
+    Where it is public what a `record` adds at least, the interval of a cell of few holdings must also reach what enough
+    records add at least, so that it does not say that the cell has too few.
     """
 
     minimum: int = 3
@@ -29,6 +31,8 @@ class PrimaryRules:
     dominance: tuple[tuple[int, Fraction], ...] = ()
     margin: Fraction = Fraction(1, 10)
     least: float = 1.0
+    record: float = 0.0
+    """What a record adds at least, where that is public: 1 to a count."""
     safe: tuple[tuple[str, str], ...] = ()
     """Codes of attributes that stand for no answer: nobody is known to be in such a cell, so it is safe."""
 
@@ -111,7 +115,9 @@ def needs_of(cells: Contributions, rules: PrimaryRules, safe: Flags | None = Non
         least = np.where(mine, np.maximum(needed, rules.least), 0)
         amount = np.maximum(amount, least)
         others = others if rule == P_PERCENT else np.maximum(others, least)
-    return Needs(amount, amount.copy(), named.tolist(), agreed & (named == ""), others)
+    enough = np.where(named == FEW, rules.minimum * rules.record - cells.totals, 0)
+    upper, others = np.maximum(amount, enough), np.where(named == FEW, np.maximum(others, enough), others)
+    return Needs(upper, amount, named.tolist(), agreed & (named == ""), others)
 
 
 def _few(cells: Contributions, rules: PrimaryRules) -> tuple[Flags, Floats, Flags]:

@@ -22,16 +22,23 @@ class RecordsDecision:
 
 
 def decide_by_records(
-    published: Published, cells: Contributions, rules: PrimaryRules, progress: Progress = lambda *_: None
+    published: Published,
+    cells: Contributions,
+    rules: PrimaryRules,
+    least: float = 0.0,
+    progress: Progress = lambda *_: None,
 ) -> RecordsDecision:
     """The cells that break a rule and are less uncertain than they must be, to anybody or to who is in the records.
 
     A cell that breaks a rule and is published is one of them. What is published must be what the records add up to.
+    Everybody knows that a suppressed cell has `least`, as empty ones are published: needs downwards end there.
     """
     _refuse_other(published, cells)
     linked, none = published.linked, np.zeros(published.linked.size, dtype=bool)
+    whole = published.whole and bool((cells.totals == np.rint(cells.totals)).all())
+    prior = Prior(published.low, published.high, np.minimum(published.low, least), whole)
     wanted = Protection(
-        linked, cells, rules, needs(linked, cells, rules), Prior(published.low, published.high), "value", True,
+        linked, cells, rules, needs(linked, cells, rules), prior, "value", True,
         forced=none, before=none, also=none,
     )  # fmt: skip
     return RecordsDecision(int(wanted.primary.sum()), wanted.disclosures(published.missing, progress))
@@ -81,5 +88,5 @@ def _refuse_other(published: Published, cells: Contributions) -> None:
         raise DataError(
             f"{how_many(int(beyond.sum()), 'suppressed cell', 'is', 'are')} not within what everybody is said to know "
             f"of it, the first {published.linked.words(int(np.flatnonzero(beyond)[0]))}; allow for values below 0 with "
-            "--negative, or look at the columns of --known."
+            "--negative or for less with --least 0, or look at the columns of --known."
         )

@@ -13,15 +13,17 @@ from sfumato.confidential.suppress.contributions import Contributions
 from sfumato.confidential.suppress.pattern import Pattern
 from sfumato.confidential.suppress.primary import PrimaryRules, needs
 from sfumato.confidential.suppress.protect import held, protect
+from sfumato.confidential.suppress.protection import Prior
 from sfumato.suppression import Flags, LinkedTables
 
 
 def protect_together(
     linked: LinkedTables,
     measures: Sequence[Contributions],
-    rules: PrimaryRules,
+    rules: Sequence[PrimaryRules],
     before: Sequence[Flags],
     missing: Flags,
+    priors: Sequence[Prior],
     **asked: Any,
 ) -> list[Pattern]:
     """A pattern for each measure, with the same cells missing but for those that were published `before` of some.
@@ -32,8 +34,8 @@ def protect_together(
     forced = held(linked, asked.get("forced", ()))
     public = [forced | one for one in before]
     if len(measures) > 1:
-        for cells, told in zip(measures, public, strict=True):
-            missing = missing | (needs(linked, cells, rules).primary & (cells.counts > 0) & ~told)
+        for cells, rule, told in zip(measures, rules, public, strict=True):
+            missing = missing | (needs(linked, cells, rule).primary & (cells.counts > 0) & ~told)
     patterns: dict[int, Pattern] = {}
     seen = [np.zeros(linked.size, dtype=bool) for _ in measures]
     while True:
@@ -41,6 +43,8 @@ def protect_together(
         if not late:
             return [patterns[place] for place in range(len(measures))]
         for place in late:
-            patterns[place] = protect(linked, measures[place], rules, before=before[place], also=missing, **asked)
+            patterns[place] = protect(
+                linked, measures[place], rules[place], before=before[place], also=missing, prior=priors[place], **asked
+            )
             missing = missing | patterns[place].suppressed
             seen[place] = missing

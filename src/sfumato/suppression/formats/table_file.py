@@ -32,10 +32,12 @@ class TableFile:
     def __repr__(self) -> str:
         return f"<TableFile of {self.linked.size:,} cells, {int(self.suppressed.sum()):,} suppressed>"
 
-    def published(self, *, negative: bool = False, rounding: float = 0.0) -> Published:
-        return Published.of(
-            self.linked, np.where(self.suppressed, np.nan, self.values), negative=negative, rounding=rounding
-        )
+    def published(self, *, negative: bool = False, rounding: float = 0.0, least: float = 0.0) -> Published:
+        """As anybody reads it; numbers that are all whole, and not rounded, everybody knows to be whole."""
+        values = np.where(self.suppressed, np.nan, self.values)
+        told = values[~np.isnan(values)]
+        whole = not rounding and bool((told == np.rint(told)).all())
+        return Published.of(self.linked, values, negative=negative, rounding=rounding, least=least, whole=whole)
 
     def known(self, ends: Sequence[str], rounding: float = 0.0) -> tuple[Floats, Floats]:
         """The least and the most that everybody knows each cell to be, by two columns; no bound where one is empty."""
