@@ -75,7 +75,7 @@ def test_a_table_that_whole_numbers_give_away_is_refused(linked):
     size = np.zeros(linked.size)
     open_ = protected(linked, Prior(size, size + np.inf), "pqrs")
     assert open_.suppressed[linked.find({"a": "w"})]  # fractions call it safe
-    with pytest.raises(DataError, match="a w cannot be protected in whole numbers: .* Publish fewer tables"):
+    with pytest.raises(DataError, match=r"a w cannot be protected in whole numbers: .* Publish fewer tables"):
         protected(linked, Prior(size, size + np.inf, whole=True), "pqrs")
 
 
