@@ -21,6 +21,7 @@ SAMPLING
 unit = "person"
 repeated_rows = true
 weight = "w"
+weight_kind = "base"
 replicates = "r{1..3}"
 method = "jk1"
 [attributes.region]

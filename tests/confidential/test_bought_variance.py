@@ -20,6 +20,7 @@ name = "survey"
 [data]
 unit = "person"
 weight = "w"
+weight_kind = "base"
 [attributes.region]
 levels = ["n", "s"]
 [hidden]

@@ -25,6 +25,7 @@ sampling = "successive difference replication"
 unit = "person"
 repeated_rows = true
 weight = "PWGTP"
+weight_kind = "base"
 replicates = "PWGTP{1..80}"
 [attributes.state]
 from = "ST"
@@ -135,6 +136,7 @@ sampling = "successive difference replication"
 unit = "person"
 key = "UNIQUE_ID"
 weight = "PWGTP"
+weight_kind = "base"
 replicates = "PWGTP{1..80}"
 [attributes.sex]
 from = "SEX"

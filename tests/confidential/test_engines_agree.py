@@ -24,7 +24,21 @@ from sfumato.confidential.engines.engine import Unsure
 from sfumato.confidential.engines.request import Reading, TableRequest
 from sfumato.errors import DataError
 from sfumato.privacy import Truncate
-from sfumato.schema import Attribute, Bands, Box, Clipped, Levels, Missing, Recode, Rows, Rule, Schema, Sum, Table
+from sfumato.schema import (
+    Attribute,
+    Bands,
+    Box,
+    Clipped,
+    Levels,
+    Missing,
+    Recode,
+    Rows,
+    Rule,
+    Schema,
+    Sum,
+    SumOfProducts,
+    Table,
+)
 
 SALT = bytes(range(32))
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -79,8 +93,10 @@ def readings(draw):
     step, power = draw(st.sampled_from([Fraction(1), Fraction(1, 10), Fraction(5)])), draw(st.sampled_from([1, 2]))
     low, high = draw(st.sampled_from([(0, 10), (-5, 40)]))
     one = Sum(Clipped("v", Fraction(low), Fraction(high), step, draw(st.sampled_from([None, Fraction(3)])), power))
+    weight = Clipped("v", Fraction(0), Fraction(7), draw(st.sampled_from([Fraction(1), Fraction(1, 4)])), Fraction(2))
     rules = (Rule.of({"a": "1", "b": "p"}),) if draw(st.integers(0, 4)) == 0 else ()
-    return Reading(Schema((a, b, c), impossible=rules, repeated_rows=True), (a, b, c), (one,))
+    summed = (one, SumOfProducts(one.of, weight)) if draw(st.booleans()) else (one,)
+    return Reading(Schema((a, b, c), impossible=rules, repeated_rows=True), (a, b, c), summed)
 
 
 def cells(engine, reading, box=None):

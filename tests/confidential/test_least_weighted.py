@@ -17,6 +17,7 @@ sampling = "none is stated"
 [data]
 unit = "person"
 weight = "w"
+weight_kind = "base"
 [attributes.region]
 levels = ["n", "s", "w"]
 [hidden]
@@ -26,7 +27,7 @@ unit = "person"
 epsilon = "80"
 [[measure]]
 name = "records"
-of = "count"
+of = { statistic = "count", weighted = false }
 by = ["region"]
 with = { mechanism = "geometric", epsilon = "40" }
 [[measure]]
@@ -71,7 +72,7 @@ def test_it_is_read_back_and_needs_a_weight():
     assert plan.publish.least_weighted == 200
     assert Plan.parse(plan.to_toml(), Path("again.toml")) == plan
     assert "least_weighted" not in Plan.parse(PLAN.replace("least_weighted = 200", ""), Path("p")).to_toml()
-    census = PLAN.replace('weight = "w"\n', "").replace('sampling = "none is stated"\n', "")
+    census = PLAN.replace('weight = "w"\nweight_kind = "base"\n', "").replace('sampling = "none is stated"\n', "")
     with pytest.raises(PlanError, match="no weight to weigh records with"):
         Plan.parse(census, Path("plan.toml"))
     with pytest.raises(PlanError, match="above 0"):

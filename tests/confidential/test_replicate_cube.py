@@ -24,6 +24,7 @@ sampling = "a sample"
 [data]
 unit = "person"
 weight = "w"
+weight_kind = "base"
 replicates = "w{1..4}"
 [attributes.a]
 levels = ["0", "1", "2"]
@@ -38,7 +39,7 @@ unit = "person"
 epsilon = "1"
 [[measure]]
 name = "persons"
-of = "count"
+of = { statistic = "count", weighted = false }
 by = ["a"]
 with = { mechanism = "geometric", epsilon = "1" }
 """

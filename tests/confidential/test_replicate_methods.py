@@ -34,6 +34,7 @@ sampling = "replicate weights are the agency's own"
 unit = "school"
 repeated_rows = true
 weight = "pw"
+weight_kind = "base"
 replicates = "rw{1..COUNT}"
 METHOD
 [attributes.sex]

@@ -110,7 +110,10 @@ def test_levels_above_the_leaves_add_up_and_shares_of_a_row_to_one(sample):
 
 def test_a_census_has_counts_and_no_error():
     plan = Plan.parse(
-        SAMPLE.replace('weight = "w"\nreplicates = "w{1..4}"', "").replace('"a sample"', '"census"'), Path("c")
+        SAMPLE.replace('weight = "w"\nweight_kind = "base"\nreplicates = "w{1..4}"', "").replace(
+            '"a sample"', '"census"'
+        ),
+        Path("c"),
     )
     rows = sample_rows()
     cells = asked(plan, rows, rows=("sex",)).records()

@@ -32,6 +32,7 @@ from sfumato.schema import (
     Clipped,
     Extremes,
     Influence,
+    Reported,
     Rows,
     Rule,
     Schema,
@@ -269,10 +270,12 @@ def test_what_is_not_done_in_a_cluster_is_refused_before_it_is_asked():
     for one, words in {
         Sorted(wage): "values in their order (quantiles)",
         Influence(wage, wage): "pairs of values (regressions)",
-        SumOfProducts(wage, wage): "sums of products (weighted suppression)",
     }.items():
         with pytest.raises(DataError, match=re.escape(f"{words} over cells, which is not done in a cluster; where")):
             choose.candidates(away, Reading(Schema((A,)), (A,), (Rows(), one)))
+    product = SumOfProducts(wage, Reported("w", Fraction(1)))
+    with pytest.raises(DataError, match=r"without a clip \(weighted suppression\), which is not done in a cluster"):
+        Spark(away, Reading(Schema((A,)), (A,), (product,)), SALT)
     with pytest.raises(DataError, match="the same, and records would be counted twice"):
         Microdata.open([away[0], replace(away[0])], Schema((A,)))
     for kind, words in (

@@ -12,7 +12,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.plan import Plan
 
 SAMPLED = 'name = "shops"\nsampling = "none is stated of a test"'
-WEIGHTED = TABLES.replace('unit = "shop"\n\n[attr', 'unit = "shop"\nweight = "w"\n\n[attr')
+WEIGHTED = TABLES.replace('unit = "shop"\n\n[attr', 'unit = "shop"\nweight = "w"\nweight_kind = "base"\n\n[attr')
 WEIGHTED = WEIGHTED.replace('name = "shops"', SAMPLED)
 RULE = WEIGHTED.replace("minimum = 3\n", 'minimum = 1\np = "0.9"\n')
 """A p% rule that cells of three or four firms of like size break by themselves: R < 0.9 X1 where few are left."""

@@ -93,7 +93,11 @@ def test_a_column_may_bear_any_name_that_the_engine_uses_itself():
         "[attributes.region]", '[attributes.region]\nfrom = "coded"'
     )
     plan = Plan.parse(
-        text.replace('weight = "w"\nreplicates = "w{1..4}"', 'weight = "value"\norder = "sign0"'), Path("n")
+        text.replace(
+            'weight = "w"\nweight_kind = "base"\nreplicates = "w{1..4}"',
+            'weight = "value"\nweight_kind = "base"\norder = "sign0"',
+        ),
+        Path("n"),
     )
     rows = sample_rows(100)
     renamed = (
@@ -109,7 +113,7 @@ def test_a_column_may_bear_any_name_that_the_engine_uses_itself():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('weight = "w"\n', "", "no weight"),
+        ('weight = "w"\nweight_kind = "base"\n', "", "no weight"),
         ('replicates = "w{1..4}"', 'replicates = "w{1..4}"\norder = "turn"', "given or built, not both"),
         ('replicates = "w{1..4}"', "replicates = 80", "no order to build them from"),
         ('replicates = "w{1..4}"', 'replicates = "w{4..1}"', "counts 4 to 1"),
@@ -201,7 +205,10 @@ def test_tabulate_refuses_in_a_sentence(folder, words, said):
     assert "Traceback" not in refused.stderr
 
 
-WEIGHED = SAMPLE.replace('of = "count"', 'of = { statistic = "total", column = "w", clip = ["0", "CLIP"], step = "1" }')
+WEIGHED = SAMPLE.replace(
+    'of = { statistic = "count", weighted = false }',
+    'of = { statistic = "total", column = "w", clip = ["0", "CLIP"], step = "1" }',
+)
 
 
 @pytest.mark.parametrize("engine", ["", "duckdb"])

@@ -21,6 +21,7 @@ sampling = "none is stated yet"
 [data]
 unit = "person"
 weight = "w"
+weight_kind = "base"
 replicates = "r{1..40}"
 method = { method = "bootstrap", scale = "1/40" }
 [attributes.region]
@@ -34,7 +35,7 @@ unit = "person"
 epsilon = "4"
 [[measure]]
 name = "records"
-of = "count"
+of = { statistic = "count", weighted = false }
 by = ["region"]
 with = { mechanism = "geometric", epsilon = "1" }
 [[measure]]
@@ -112,7 +113,7 @@ def test_for_a_family_of_tables_squares_are_bought_as_one_number(spent, limit):
     ("old", "new", "of", "said"),
     [
         ("", "", "records", "'records' does not sum the weight"),
-        ('column = "w"', 'column = "r1"', "", "No measure of the plan sums the weight"),
+        ('column = "w", clip', 'column = "r1", weighted = false, clip', "", "No measure of the plan sums the weight"),
         ('replicates = "r{1..40}"\nmethod = { method = "bootstrap", scale = "1/40" }', "", "", "fitted to replicates"),
     ],
 )

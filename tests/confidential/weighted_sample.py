@@ -19,7 +19,7 @@ unit = "person"
 epsilon = "1"
 [[measure]]
 name = "persons"
-of = "count"
+of = { statistic = "count", weighted = false }
 by = ["sex"]
 with = { mechanism = "geometric", epsilon = "1" }
 """
@@ -31,6 +31,7 @@ sampling = "a sample"
 unit = "person"
 repeated_rows = true
 weight = "w"
+weight_kind = "base"
 replicates = "w{1..4}"
 [attributes.sex]
 levels = ["f", "m"]

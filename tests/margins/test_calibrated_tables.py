@@ -682,6 +682,9 @@ def of_workers(tmp_path_factory):
     return folder
 
 
+SAMPLED = 'sampling = "none"\n[data]\nweight = "w"\nweight_kind = "base"'
+
+
 @pytest.mark.parametrize("product", ["jobs", "cube"], ids=["a family", "a table"])
 @pytest.mark.parametrize(
     ("old", "new", "words"),
@@ -691,7 +694,7 @@ def of_workers(tmp_path_factory):
         ('id = "worker"', 'id = "holder"', "and this plan at most 1 for one holder"),
         ('period = "2026"', 'period = "2025"', "it is of 2026, and this plan of 2025"),
         ('[data]\nunit = "job"', '[data]\nunit = "truck"', "it counts jobs, and this plan trucks"),
-        ("[data]", 'sampling = "none"\n[data]\nweight = "w"', "by nothing, and this plan records weighed by w"),
+        ("[data]", SAMPLED, "by nothing, and this plan records weighed by w"),
         ('period = "2026"', "", ""),
         ('unit = "worker"', 'unit = "person"', ""),
     ],
@@ -700,6 +703,7 @@ def of_workers(tmp_path_factory):
 def test_another_release_controls_the_records_that_it_counted_and_no_others(of_workers, product, old, new, words):
     control = ANOTHER.replace('product = "cube"', f'product = "{product}"')
     text = PLAN.replace('add-remove"\nunit = "job"', f'add-remove"\n{WORKERS}') + control
+    text = text.replace('of = "count"', 'of = { statistic = "count", weighted = false }')
     assert old in text
     if words:
         with pytest.raises(PlanError, match=f"is of other records: .*{words}"):

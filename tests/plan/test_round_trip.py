@@ -215,9 +215,9 @@ def plans(draw):
 
 def test_steps_weights_and_replicates_read_back_equal():
     trade, size = (Attribute(name, Levels.of("ab")) for name in ("trade", "size"))
-    schema = Schema((trade, size), unit="job", weight="w", replicates=("r1", "r2"))
+    schema = Schema((trade, size), unit="job", weight="w", weight_kind="base", replicates=("r1", "r2"))
     tables = {"cube": ("trade", "size"), "control": ("trade",), "strata": ("size",)}
-    measured = tuple(Measure(name, Count(), by, Geometric(1)) for name, by in tables.items())
+    measured = tuple(Measure(name, Count(weighted=False), by, Geometric(1)) for name, by in tables.items())
     weigh = Weigh("weighed", "strata", "size", {"a": "1.5", "b": 2}, "jobs", "Jobs")
     steps = (Rake("raked", "cube", ("control",), cycles=9), weigh)
     plan = Plan("p", schema, AddRemove("job"), Approximate(3), measured, steps, sampling="nobody worked it out")
@@ -226,8 +226,8 @@ def test_steps_weights_and_replicates_read_back_equal():
 
 
 def test_weights_without_a_word_on_sampling_are_refused_in_python_as_in_a_file():
-    schema = Schema((Attribute("trade", Levels.of("ab")),), unit="job", weight="w")
-    measure = Measure("cube", Count(), ("trade",), Geometric(1))
+    schema = Schema((Attribute("trade", Levels.of("ab")),), unit="job", weight="w", weight_kind="base")
+    measure = Measure("cube", Count(weighted=False), ("trade",), Geometric(1))
     with pytest.raises(PlanError, match="has a weight, so the records are a sample"):
         Plan("p", schema, AddRemove("job"), Approximate(3), (measure,))
     said = Plan("p", schema, AddRemove("job"), Approximate(3), (measure,), sampling="census")

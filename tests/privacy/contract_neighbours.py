@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
 from math import floor, log1p
+from typing import Any
 
 from sfumato import statistics
 from sfumato.errors import PromiseError
@@ -30,8 +31,8 @@ from sfumato.privacy import (
     SizeWithin,
     SquareRootWithin,
 )
-from sfumato.schema import Attribute, Domain, Frame, Levels, Table
-from sfumato.statistics import Statistic
+from sfumato.schema import Attribute, Clipped, Domain, Frame, Levels, Table
+from sfumato.statistics import Count, Excess, Statistic, Total
 
 Row = tuple[str, int, int]
 """The unit that a row is of, the cell that it stands in, and its value."""
@@ -62,13 +63,45 @@ def to_one_side(statistic: Statistic, value: int) -> int:
     return 1 if value > sum(statistic.clip) / 2 else -1
 
 
-ADDS: dict[str, tuple[Callable[[Statistic, int], int], tuple[int, ...]]] = {
+def weight_of(statistic: Statistic, value: tuple[int, int]) -> int:
+    """The weight of a row, held within its bounds and rounded half up to steps of 5."""
+    return floor(Fraction(min(max(value[1], 0), 40), 5) + Fraction(1, 2))
+
+
+def weighted_value(statistic: Statistic, value: tuple[int, int]) -> int:
+    return clipped(statistic.as_written, value[0]) * weight_of(statistic, value)
+
+
+def weighted_excess(statistic: Statistic, value: tuple[int, int]) -> int:
+    return in_excess(statistic.as_written, value[0]) * weight_of(statistic, value)
+
+
+WEIGHT = Clipped("w", Fraction(0), Fraction(40), Fraction(5))
+WEIGHTED = {
+    "weighted count": Count(weighted=True).with_weight(WEIGHT),
+    "weighted total": Total("wage", clip=(0, 50_000), step=10, weighted=True).with_weight(WEIGHT),
+    "weighted loss": Total("loss", clip=(-20, 30), step=10, weighted=True).with_weight(WEIGHT),
+    "weighted excess": Excess("wage", (0, 50_000), 200_000, 10, weighted=True).with_weight(WEIGHT),
+}
+"""Statistics that count rows by their weights; of these a row is tried with pairs of a value and a weight."""
+
+
+def tried() -> dict[str, Statistic]:
+    """All statistics that the contract tries, by what they are called here."""
+    return found(statistics) | WEIGHTED
+
+
+ADDS: dict[str, tuple[Callable[[Statistic, Any], int], tuple[Any, ...]]] = {
     "count": (counted, (1,)),
     "total": (clipped, (-20, 14, 50_000, 60_000)),
     "excess": (in_excess, (-20, 50_000, 50_006, 300_000)),
     "quantile": (to_one_side, (-20, 60_000)),
     "fitted": (counted, (1,)),
     "mean": (counted, (1,)),
+    "weighted count": (weight_of, ((1, -3), (1, 17), (1, 90))),
+    "weighted total": (weighted_value, tuple(product((-20, 14, 60_000), (-3, 7, 90)))),
+    "weighted loss": (weighted_value, tuple(product((-20, 30, 99), (-3, 7, 90)))),
+    "weighted excess": (weighted_excess, tuple(product((-20, 50_006, 300_000), (-3, 7, 90)))),
 }
 """What a row adds to each statistic, in steps, and the values that rows are tried with, some beyond its bounds."""
 
@@ -391,7 +424,7 @@ DISTANCES: dict[type[Move], Callable[..., dict[str, object]]] = {
 
 
 def numbers(world: World, statistic: Statistic, data: Data) -> Numbers:
-    adds, _ = ADDS[statistic.name]
+    adds, _ = ADDS[name_of(statistic)]
     cells = [0] * world.cells
     for _, cell, value in world.kept(data):
         cells[cell] += adds(statistic, value)
@@ -400,8 +433,8 @@ def numbers(world: World, statistic: Statistic, data: Data) -> Numbers:
 
 def farthest(world: World, statistic: Statistic, move: Move) -> dict[str, object]:
     """The most that any two neighbours are apart, by each bound of the move."""
-    _, tried = ADDS[statistic.name]
-    values, apart, known = world.values(tried), set(), {}
+    _, rows = ADDS[name_of(statistic)]
+    values, apart, known = world.values(rows), set(), {}
     for data in world.data_sets(values):
         for each in (data, *(others := list(world.neighbours_of(data, values)))):
             if each not in known:
@@ -412,6 +445,11 @@ def farthest(world: World, statistic: Statistic, move: Move) -> dict[str, object
         for name, reached in DISTANCES[type(move)](move, one, other, statistic.step).items():
             most[name] = max(most.get(name, reached), reached)
     return most
+
+
+def name_of(statistic: Statistic) -> str:
+    """What a statistic is called here."""
+    return next((name for name, one in WEIGHTED.items() if one is statistic), statistic.name)
 
 
 def move_of(world: World, statistic: Statistic) -> Move | None:
@@ -430,16 +468,16 @@ def complaints(world: World) -> list[str]:
     """What a relation says that its neighbours do not keep, and what it says they reach and they do not."""
     said: list[str] = []
     priced = 0
-    for statistic in found(statistics).values():
+    for name, statistic in tried().items():
         move = move_of(world, statistic)
-        if move is None:
+        if move is None or (name in WEIGHTED and world.domain.register):  # plans over a frame have no weights
             continue
         priced += 1
-        whose = f"{world.hidden.kind}, {statistic.name}"
-        for name, reached in farthest(world, statistic, move).items():
-            claimed = getattr(move, name)
+        whose = f"{world.hidden.kind}, {name}"
+        for bound, reached in farthest(world, statistic, move).items():
+            claimed = getattr(move, bound)
             if reached > claimed:
-                said.append(f"{whose}: {name} is said to be {claimed} at most; some neighbours are {reached} apart")
-            elif name in world.hidden.attained and reached < claimed:
-                said.append(f"{whose}: {name} is said to reach {claimed}; no neighbours are more than {reached} apart")
+                said.append(f"{whose}: {bound} is said to be {claimed} at most; some neighbours are {reached} apart")
+            elif bound in world.hidden.attained and reached < claimed:
+                said.append(f"{whose}: {bound} is said to reach {claimed}; no neighbours are more than {reached} apart")
     return said if priced else [f"{world.hidden.kind}: no statistic has a move, so that nothing was tried"]

@@ -5,7 +5,7 @@ from dataclasses import fields, make_dataclass, replace
 from fractions import Fraction
 
 import pytest
-from contract_neighbours import WORLDS, World, complaints, farthest, growths, move_of, numbers
+from contract_neighbours import WEIGHTED, WORLDS, World, complaints, farthest, growths, move_of, numbers
 
 from sfumato import statistics
 from sfumato.errors import LedgerError, PlanError, PromiseError
@@ -170,7 +170,7 @@ def test_add_remove_priced_for_replace_one_is_rejected():
 
     world = replace(WORLDS["replace-one"][1], hidden=Halved("firm", "id", 2))
     assert {line.split(": ")[0] for line in complaints(world)} == {
-        f"replace-one, {name}" for name in ("count", "excess", "fitted", "mean", "quantile", "total")
+        f"replace-one, {name}" for name in ("count", "excess", "fitted", "mean", "quantile", "total", *WEIGHTED)
     }
 
 

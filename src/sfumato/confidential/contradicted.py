@@ -22,7 +22,8 @@ def contradicted(plan: Plan, records: Tabulation) -> list[Fault]:
     for control in plan.published:
         of = plan.measure(control.of)
         fine, table = plan.over.table(of), plan.schema.table(control.by)
-        is_public = of.of.name == "count" and control.shared is None and plan.over.keeps_cells(control.measure(of))
+        counts = of.of.name == "count" and not of.of.weighted
+        is_public = counts and control.shared is None and plan.over.keeps_cells(control.measure(of))
         if is_public and fine is not None:
             found += _fault(control, table, _summed(records.cells(of), fine, table))
     return found

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.confidential.tabulate import EMPTY
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan import Plan
+from sfumato.plan.weights import sums_weight
 from sfumato.query.estimate import Variance
 from sfumato.release import Withheld
 from sfumato.schema import LARGEST, Aggregate, Box, Grid, Rows, Table, Weighted
@@ -60,10 +62,13 @@ class Survey(Sealed):
         names: Sequence[str],
         columns: Sequence[str] = (),
         squares: Sequence[str] = (),
+        clipped: Sequence[Total] = (),
     ) -> None:
         self.plan = plan
         summed = [*((column, 1) for column in columns), *((column, 2) for column in squares)]
-        self._columns = {one: Weighted(one[0], _missing(plan, one[0]), one[1]) for one in summed}
+        read = [Weighted(column, _missing(plan, column), power) for column, power in summed]
+        read += [Weighted(one.column, one.missing, one.power, one.held) for one in clipped]
+        self._columns = {(one.column, one.power, one.clip): one for one in read}
         attributes = tuple(plan.schema.attribute(name) for name in dict.fromkeys(names))
         self._cells = Table(attributes)
         self._holds_cube = bool(plan.schema.replicates) and (
@@ -90,12 +95,20 @@ class Survey(Sealed):
         """Forget all that was read."""
         self._engine.close()
 
-    def total(self, grid: Grid, column: str | None = None, power: int = 1) -> Replicated:
+    def total(
+        self, grid: Grid, column: str | None = None, power: int = 1, clip: tuple[Fraction, Fraction] | None = None
+    ) -> Replicated:
         """The weighted number of records, or the weighted total of a column or its square, in every box of a grid."""
-        wanted = Weighted() if column is None else self._columns[column, power]
+        wanted = Weighted() if column is None else self._columns[column, power, clip]
         if column is None and self._cube is not None:
             return Replicated(totals_over(self._cube, self._cells.attributes, grid))
         return Replicated(self._summed(wanted, grid))
+
+    def weighted(self, of: Statistic, grid: Grid) -> Replicated:
+        """A weighted statistic in every box of a grid by each weight as it is, values within their bounds."""
+        if isinstance(of, Total) and of.weighted:
+            return self.total(grid, of.column, of.power, of.held)
+        return self.total(grid)
 
     def _summed(self, wanted: Aggregate, grid: Grid) -> NDArray[Any]:
         """An aggregate of the records in every box of a grid, always summed in the order of the levels."""
@@ -151,12 +164,14 @@ class Survey(Sealed):
         return f"Weight {schema.weight}; {given}, {schema.replication.words()}."
 
 
-def sums_weight(plan: Plan, of: Statistic) -> bool:
-    """Whether a statistic is the total of the weight itself, so that replicate weights tell its error."""
-    row = of.contribution
-    return (
-        plan.schema.weight is not None and of.name == Total.name and (row.column, row.power) == (plan.schema.weight, 1)
-    )
+def has_replicates(plan: Plan, of: Statistic) -> bool:
+    """Whether replicate weights tell the error of a statistic: of the total of the weight, and of weighted totals."""
+    return sums_weight(plan.schema, of) or (isinstance(of, Total) and bool(of.weighted))
+
+
+def clipped_of(of: Statistic) -> tuple[Total, ...]:
+    """The weighted total of values within bounds that a statistic is, if it is one."""
+    return (of,) if isinstance(of, Total) and of.weighted else ()
 
 
 def refuse_if_too_large(table: Table, plan: Plan) -> None:

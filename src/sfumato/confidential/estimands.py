@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.confidential.design import Replicated, Survey, sums_weight
+from sfumato.confidential.design import Replicated, Survey, clipped_of, has_replicates
 from sfumato.errors import QueryError
 from sfumato.plan import Measure, Plan
+from sfumato.plan.weights import is_weighted
 from sfumato.schema import Grid, LeafGroups, Where
+from sfumato.statistics import Total
 
 
 class Estimand(ABC):
@@ -22,6 +24,11 @@ class Estimand(ABC):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it sums."""
+        return ()
+
+    @property
+    def clipped(self) -> tuple[Total, ...]:
+        """The weighted totals of values within bounds that it sums."""
         return ()
 
     @abstractmethod
@@ -100,9 +107,9 @@ def _refuse_weight(plan: Plan, *columns: str) -> None:
 
 @dataclass(frozen=True)
 class MeasureOf(Estimand):
-    """What a measure of the plan is of, in every cell, over its universe; each record counts once, as in a release.
+    """What a measure of the plan is of, in every cell, over its universe, as in a release.
 
-    Where that is the total of the weight, replicate weights tell its error, as they are, whatever its clip.
+    Where it is weighted, replicate weights tell its error, as they are, whatever the clip of the weight.
     """
 
     measure: Measure
@@ -111,28 +118,34 @@ class MeasureOf(Estimand):
     def names(self) -> tuple[str, ...]:
         return tuple(self.measure.where)
 
+    @property
+    def clipped(self) -> tuple[Total, ...]:
+        return clipped_of(self.measure.of)
+
     def title(self, plan: Plan) -> str:
-        title = self.measure.titled(plan.schema.unit)
+        title = self.measure.titled(plan.schema.unit, plan.language)
         return f"{title}, every {plan.schema.unit} counted once" if self._of_sample(plan) else title
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:
         within = Grid(grid.axes, grid.within.within(survey.plan.universe(self.measure)))
         found = survey.each(self.measure.of, within)
-        if not sums_weight(survey.plan, self.measure.of):
+        if not has_replicates(survey.plan, self.measure.of):
             return found
-        weighed = survey.total(within).values
+        weighed = survey.weighted(self.measure.of, within).values
         return Replicated(np.concatenate([found.values, found.values + weighed[..., 1:] - weighed[..., :1]], axis=-1))
 
     def method(self, survey: Survey) -> str:
         plan = survey.plan
-        if not self._of_sample(plan):
+        if has_replicates(plan, self.measure.of) or plan.schema.weight is None:
             return survey.method
+        if not self._of_sample(plan):
+            return "No standard errors: replicates are for weighted counts and totals."
         unit = plan.schema.unit
         return f"No standard errors: every {unit} of the sample counts once, so this is about the sample itself."
 
     def _of_sample(self, plan: Plan) -> bool:
         """Whether it is about the records of a sample and not about those whom they stand for."""
-        return plan.schema.weight is not None and not sums_weight(plan, self.measure.of)
+        return plan.schema.weight is not None and not is_weighted(plan.schema, self.measure.of)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from sfumato.draws import Draws
 from sfumato.errors import how_many
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan, Price
+from sfumato.plan.weights import weighting_of
 from sfumato.release import Product, Release, Subject, digest, measured, open_release, private_key
 
 if TYPE_CHECKING:
@@ -211,12 +212,13 @@ def _subject(measure: Measure, plan: Plan, step: Fraction) -> Subject:
     return Subject(
         name=measure.name,
         statistic=measure.of.name,
-        title=measure.titled(row),
-        unit=f"{row}s" if measure.of.unit == "records" else measure.of.unit,
+        title=measure.titled(row, plan.language),
+        unit=f"{row}s" if measure.of.unit == "records" and measure.of.weighted is not False else measure.of.unit,
         step=step,
         additive=measure.of.additive,
         universe=dict(measure.where),
         mechanism=measure.with_.words(),
         note=" ".join(one for one in (measure.of.note, _counted(plan), measure.with_.note) if one),
         value_bounds=measure.of.value_bounds,
+        weighting=weighting_of(plan.schema, measure.of, sampled=plan.sampling != "census"),
     )

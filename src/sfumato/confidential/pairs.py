@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 import pyarrow as pa
@@ -110,21 +111,21 @@ def _values(plan: Plan, measure: Measure, way: int) -> tuple[Values, Values]:
     values: tuple[Values, Values] = ({}, {})
     for one in plan.measures:
         for side, unit in zip(values, _sides(plan, one, way), strict=True):
-            if (column := one.of.contribution.column) is not None:
-                side[column] = max(side.get(column, 0.0), float(unit.value), key=abs)
-    row = measure.of.contribution
+            for row, value in _reached(one.of.contribution, unit.value):
+                side[str(row.column)] = max(side.get(str(row.column), 0.0), float(value), key=abs)
     for side, unit in zip(values, _sides(plan, measure, way), strict=True):
-        if row.column is not None and _clipped(row, side[row.column]) != float(unit.value):
-            side[row.column] = float(unit.value)
+        for row, value in _reached(measure.of.contribution, unit.value):
+            if row.clip(side[str(row.column)]) != float(value):
+                side[str(row.column)] = float(value)
     return values
 
 
-def _clipped(row: Contribution, value: float) -> float:
-    """What counts of a value; all of it where there is no clip."""
-    if row.low is None or row.high is None:
-        return value
-    low, high = (float(row.reaching(end)) for end in row.bounds)
-    return min(max(value, low), high)
+def _reached(row: Contribution, value: Fraction) -> Iterator[tuple[Contribution, Fraction]]:
+    """What a row has in the column that is summed, and in that of its weight."""
+    if row.column is not None:
+        yield row, value
+    if row.weight is not None:
+        yield row.weight, row.weight_at(value)
 
 
 @dataclass(frozen=True)

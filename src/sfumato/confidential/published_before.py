@@ -36,7 +36,7 @@ class PublishedBefore:
     @classmethod
     def read(cls, folder: Path) -> "PublishedBefore":
         release = open_release(folder)
-        plan = Plan.read(folder / "plan.toml")
+        plan = Plan.read_released(folder / "plan.toml")
         if plan.suppress is None:
             raise ReleaseError(
                 f"{folder} withholds no cells, so a release that does is not made jointly with it; leave out --beside "

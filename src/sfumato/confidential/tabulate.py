@@ -95,8 +95,7 @@ class Tabulation(Sealed):
         if measure.with_.suppresses and row.high is None:
             return True
         # Of what lies above a clip the values themselves are summed first.
-        largest = max(map(abs, row.bounds)) + abs(int((row.above or 0) / row.step))
-        stretched = largest * measure.with_.stretch(self._plan.move(measure))
+        stretched = row.largest * measure.with_.stretch(self._plan.move(measure))
         return measure.of.additive and stretched * rows >= LARGEST_SUM
 
     def _carried(self, measure: Measure) -> str:

@@ -113,7 +113,7 @@ def true_table(plan: Plan, microdata: Microdata, layout: TableLayout, of: Estima
     if (register := plan.over.register) is not None:
         survey = FrameSurvey(plan, microdata, register)
     else:
-        survey = Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)
+        survey = Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns, clipped=of.clipped)
     with closing(survey):
         estimates = of.estimate(survey, grid)
         variances, sample = survey.variances(estimates), survey.records(grid)

@@ -12,13 +12,14 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.design import LARGEST_CUBE, Survey, sums_weight
+from sfumato.confidential.design import LARGEST_CUBE, Survey
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import QueryError
 from sfumato.mechanisms import DiscreteGaussian, Mechanism, RoundedGaussian
 from sfumato.plan import Measure, Plan
 from sfumato.plan.margins import typical
+from sfumato.plan.weights import sums_weight
 from sfumato.query import Axis
 from sfumato.release import Withheld
 from sfumato.schema import Grid, UpTo
@@ -93,7 +94,7 @@ def _measure(plan: Plan, name: str) -> Measure:
     schema = plan.schema
     if schema.weight is None or not (schema.replicates or schema.order):
         raise QueryError("A variance function is fitted to replicates; name [data] weight, and replicates or an order.")
-    fit = [one for one in plan.measures if sums_weight(plan, one.of)]
+    fit = [one for one in plan.measures if sums_weight(schema, one.of)]
     asked = plan.measure(name) if name else (fit[0] if fit else None)
     if asked is None or asked not in fit:
         who = f"'{name}' does not sum" if name else "No measure of the plan sums"
@@ -161,10 +162,9 @@ def fitted(estimates: Floats, variances: Floats) -> tuple[float, float]:
 
 def _bought(plan: Plan, survey: Survey, measure: Measure) -> BoughtInstead:
     """What the two measures of a bought variance would give, without noise, and the error that noise would bring."""
-    assert isinstance(measure.of, Total)  # noqa: S101 - chosen so
-    of = Total(
-        measure.of.column, step=measure.of.step**2, missing=measure.of.missing, power=2, clip_value=measure.of.held
-    )
+    bounds, missing = measure.of.value_bounds, getattr(measure.of, "missing", None)
+    clip = (bounds.low, bounds.high) if bounds else None
+    of = Total(str(plan.schema.weight), step=measure.of.step**2, missing=missing, power=2, clip_value=clip)
     whole = Grid((), plan.universe(measure))
     squares, weights = (survey.each(one, whole).full.item() for one in (of, measure.of))
     bought = replace(measure, of=of, by=(), title="", with_=_of_one_number(measure))

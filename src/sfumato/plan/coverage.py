@@ -247,7 +247,7 @@ class Coverage:
 
 def _refuse_unlike(measure: Measure, given: Measure) -> None:
     if measure.with_.counted:
-        if (given.of.name, given.by, given.where) != ("count", measure.by, measure.where):
+        if given.of.weighted or (given.of.name, given.by, given.where) != ("count", measure.by, measure.where):
             raise PlanError(f"Measure '{measure.name}' is given '{given.name}', which does not count its own cells.")
         return
     if given.of != measure.of:

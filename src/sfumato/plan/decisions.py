@@ -14,6 +14,7 @@ from sfumato.plan.register import FrameFile, RegisterCoverage
 from sfumato.plan.sampling import StatedVariance
 from sfumato.plan.steps import Origin, StepReading
 from sfumato.plan.suppress import Suppress
+from sfumato.plan.weights import refuse_unkind, sums_weight, weigh_measures
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.release import Cube, Subject
 from sfumato.release.translation import Translations
@@ -47,6 +48,8 @@ class Decisions:
     """The same texts in further languages."""
     synthetic: str = ""
     """How the data were made up, where they are not about the world; every page and file says it."""
+    released: bool = field(default=False, compare=False)
+    """Whether it lies in a release: one made before need not say what its weight is."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
@@ -54,6 +57,11 @@ class Decisions:
         object.__setattr__(self, "controls", tuple(self.controls))
         refuse_several(self.controls)
         object.__setattr__(self, "sampling", self.sampling or self._unsaid_sampling())
+        if not self.released:
+            refuse_unkind(self.schema)
+            if self.suppress is None:
+                weighed = weigh_measures(self.measures, self.schema, register=self.frame is not None)
+                object.__setattr__(self, "measures", weighed)
         object.__setattr__(self, "measures", self._with_controls())
         object.__setattr__(self, "then", tuple(self.then))
         if not self.name:
@@ -136,6 +144,15 @@ class Decisions:
                 hint = nearest(function.of, self._names)
                 raise PlanError(f"A variance function is of '{function.of}', which this plan does not make; {hint}")
             function.refuse({name: self.measure(name) for name in function.bought})
+            self._refuse_unbought(function)
+
+    def _refuse_unbought(self, function: StatedVariance) -> None:
+        """A variance that is bought by Σw² and Σw is that of the weighted number of units."""
+        if function.bought and self.schema.weight and not sums_weight(self.schema, self.began(function.of).of):
+            raise PlanError(
+                f"[[sampling]] of '{function.of}' buys b by Σw² and Σw, which is for the weighted number of "
+                f"{self.schema.unit}s, and '{function.of}' is something else. Give a, b and source."
+            )
 
     @property
     def published(self) -> tuple[ControlTable, ...]:

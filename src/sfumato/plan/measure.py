@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
+from sfumato.release.weighting import not_weighted
 from sfumato.schema import Aggregate, Level, UpTo
 from sfumato.statistics import Statistic
 
@@ -47,9 +48,15 @@ class Measure:
                 "it out of the tables, or give them an attribute of those levels alone."
             )
 
-    def titled(self, row: str) -> str:
-        """What it is called, by what a row is where it says nothing itself."""
-        return self.title or self.of.title.replace("records", f"{row}s")
+    def titled(self, row: str, language: str = "") -> str:
+        """What it is called; a number that is not weighted says so."""
+        title = self.own_title(row)
+        return not_weighted(title, language) if self.of.weighted is False else title
+
+    def own_title(self, row: str) -> str:
+        """What the plan calls it, or its statistic; records that are not weighted are called records."""
+        counted = self.of.title if self.of.weighted is False else self.of.title.replace("records", f"{row}s")
+        return self.title or counted
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:

@@ -14,6 +14,7 @@ from sfumato.plan.control import FamilyNoise, Rows
 from sfumato.privacy import Neighbours, plain
 from sfumato.privacy.notation import hidden_from_dict
 from sfumato.release import Components, Product, Release, Withheld, open_release
+from sfumato.release.weighting import is_weighted
 from sfumato.schema import Attribute, Component, Family, Grid, LeafGroups, Schema, Table, UpTo
 
 
@@ -80,8 +81,9 @@ class OtherTotals:
         Of a table of a family also what is stated of the noise that its cells share.
         """
         found = self._opened()
-        statistic = of if isinstance(of, str) else of.get("statistic")
-        if statistic != "count" or found.subject.statistic != statistic or not _alike(found.subject.universe, where):
+        statistic, weighted = (of, False) if isinstance(of, str) else (of.get("statistic"), bool(of.get("weighted")))
+        same = found.subject.statistic == statistic and bool(is_weighted(found.subject.weighting)) == weighted
+        if statistic != "count" or not same or not _alike(found.subject.universe, where):
             raise PlanError(
                 f"{self._words} is of another statistic, or of other records, than what it is to control. Counts of "
                 "the same records are controls; a release does not say of which column and bounds a total is, so give "

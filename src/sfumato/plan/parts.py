@@ -44,6 +44,9 @@ class DataPart(Part):
     key: str | list[str] | None = None
     repeated_rows: bool = False
     weight: str | None = None
+    weight_kind: str = ""
+    weight_clip: tuple[int | Decimal | str, int | Decimal | str] | None = None
+    weight_step: int | Decimal | str = 1
     replicates: int | str | list[str] = []
     method: str | MethodPart | None = None
     order: str | None = None

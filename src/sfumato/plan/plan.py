@@ -22,6 +22,11 @@ class Plan(Decisions):
         return cls.parse(text_at(Path(path)), Path(path))
 
     @classmethod
+    def read_released(cls, path: Path) -> "Plan":
+        """The plan that lies in a release, which may have been made before plans said what their weight is."""
+        return parse(text_at(path), path, cls, released=True)
+
+    @classmethod
     def parse(cls, text: str, path: Path) -> "Plan":
         """The plan in a text that came from a path; the paths in it are taken from the folder of that one."""
         return parse(text, path, cls)

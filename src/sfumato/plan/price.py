@@ -9,11 +9,13 @@ from sfumato.errors import PlanError, PromiseError, with_article
 from sfumato.plan.control import SOURCES
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
+from sfumato.plan.weights import ADJUSTED_WEIGHTS
 from sfumato.privacy import Approximate, Exposure, Loss, Spend, Unbounded, exact, over_universes
 from sfumato.privacy.groups import of_group_in_parts
 from sfumato.privacy.notation import loss_to_dict
 from sfumato.release.promise import LARGEST_LOSS, LONGEST_LOSS
 from sfumato.schema import Box
+from sfumato.schema.schema import ADJUSTED
 
 LARGEST_NOISE = 2**61
 """What the sizes of all noise of a measure may sum to, in steps: a quarter of what 64 bits hold."""
@@ -158,6 +160,7 @@ def _refuse_unlisted(plan: Decisions) -> None:
     needed = [(what, f"mechanism {measure.with_.name}") for measure in plan.measures for what in measure.with_.exposes]
     needed += [(name, f"[hidden] {plan.hidden.kind}") for name in plan.hidden.exposes()]
     needed += [(what, f"[{what}]") for what in plan.over.exposes]
+    needed += [(ADJUSTED_WEIGHTS, '[data] weight_kind = "adjusted"')] if plan.schema.weight_kind == ADJUSTED else []
     functions = plan.sampling if isinstance(plan.sampling, tuple) else ()
     needed += [(one.of, "[[sampling]] outside") for one in functions if getattr(one, "outside", False)]
     for what, where in needed:

@@ -1,6 +1,7 @@
 """What a plan says of its sample: replicate weights, how they were made, and stated sampling errors."""
 
 import re
+from fractions import Fraction
 
 from sfumato.errors import PlanError
 from sfumato.plan.parts import DataPart, MethodPart, PlanPart, VarianceFunctionPart
@@ -17,6 +18,14 @@ def built_replicates(data: DataPart) -> int:
     if data.order is None:
         raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
     return data.replicates
+
+
+def weight_clip_of(data: DataPart) -> tuple[Fraction, Fraction] | None:
+    """Between which bounds the weight counts in weighted numbers."""
+    if data.weight_clip is None:
+        return None
+    low, high = (exact(bound, "[data] weight_clip") for bound in data.weight_clip)
+    return low, high
 
 
 def replication_of(written: str | MethodPart | None) -> Replication:

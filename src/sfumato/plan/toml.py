@@ -26,7 +26,13 @@ from sfumato.plan.parts import (
 )
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.plan.register import FrameFile
-from sfumato.plan.sample_part import built_replicates, replicate_columns, replication_of, sampling_of_plan
+from sfumato.plan.sample_part import (
+    built_replicates,
+    replicate_columns,
+    replication_of,
+    sampling_of_plan,
+    weight_clip_of,
+)
 from sfumato.plan.suppress import read_suppress
 from sfumato.plan.translations import own_tag, refuse_own, translations_of, with_levels
 from sfumato.privacy import exact
@@ -63,10 +69,13 @@ def text_at(path: Path) -> str:
         raise PlanError(f"{path} is not UTF-8 text; save the plan as UTF-8.") from None
 
 
-def parse(text: str, path: Path, kind: type[P]) -> P:
-    """The plan in a text that came from a path; the paths in it are taken from the folder of that one."""
+def parse(text: str, path: Path, kind: type[P], *, released: bool = False) -> P:
+    """The plan in a text that came from a path; the paths in it are taken from the folder of that one.
+
+    A plan that lies in a release made before need not say what its weight is.
+    """
     try:
-        return _plan(_part(text), path.parent, kind)
+        return _plan(_part(text), path.parent, kind, released=released)
     except SfumatoError as error:
         raise type(error)(f"{path}: {error}") from None
 
@@ -81,7 +90,7 @@ def _part(text: str) -> PlanPart:
         raise PlanError(f"not TOML, {said}.") from None
 
 
-def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
+def _plan(part: PlanPart, folder: Path, kind: type[P], *, released: bool) -> P:
     schema = Schema(
         attributes=tuple(
             with_levels(_attribute(name, one, folder, part.data.encoding), part)
@@ -94,6 +103,9 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         joined=tuple(Partner(name, table.on) for name, table in part.data.tables.items() if table.on is not None),
         impossible=tuple(Rule.of(where) for where in part.impossible),
         weight=part.data.weight,
+        weight_kind=part.data.weight_kind,
+        weight_clip=weight_clip_of(part.data),
+        weight_step=exact(part.data.weight_step, "[data] weight_step"),
         replicates=replicate_columns(part.data.replicates),
         order=part.data.order,
         replicate_count=built_replicates(part.data),
@@ -123,6 +135,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         suppress=read_suppress(part.suppress, folder) if part.suppress else None,
         language=own_tag(part),
         synthetic=part.data.synthetic,
+        released=released,
     )
     return replace(plan, translations=translations_of(part, plan.schema, plan.measures, plan.then))
 

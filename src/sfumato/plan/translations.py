@@ -81,7 +81,7 @@ def _known(
     """The texts of a plan that may be said in further languages."""
     row = schema.unit
     made = [step for step in steps if getattr(step, "title", "")]
-    titles = [*(one.titled(row) for one in measures), *(str(getattr(one, "title", "")) for one in made)]
+    titles = [*(one.own_title(row) for one in measures), *(str(getattr(one, "title", "")) for one in made)]
     units = [row, f"{row}s", str(part.hidden.get("unit", "")), *(one.of.unit for one in measures)]
     units += [str(getattr(one, "unit", "")) for one in made]
     singular = [unit.removesuffix("s") for unit in units]

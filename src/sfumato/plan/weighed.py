@@ -34,6 +34,11 @@ class Weighed(Statistic):
                 f"[suppress] weight_step is {plain(self.weight_step)}; a weight of 1 must be a whole multiple of it, "
                 "as it is of 0.01."
             )
+        if self.of.weighted is not None:
+            raise PlanError(
+                f"[suppress] counts rows by '{self.weight}' in all its measures, so that `weighted` in "
+                f"'{self.of.title}' says nothing. Leave it out."
+            )
         low = self.of.contribution.low
         if self.of.aggregates != (Rows(),) and (self._value is None or (low is not None and low < 0)):
             raise PlanError(

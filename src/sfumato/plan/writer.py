@@ -76,13 +76,22 @@ def _data_dict(schema: Schema) -> dict[str, Any]:
         "unit": schema.unit,
         "key": _key_text(schema),
         "weight": schema.weight,
+        "weight_kind": schema.weight_kind,
+        **_weight_clip_dict(schema),
         "order": schema.order,
     }
     data["replicates"] = schema.replicate_count if schema.order else list(schema.replicates)
     data |= {"repeated_rows": schema.repeated_rows, "encoding": schema.encoding}
     data["method"] = None if schema.replication.assumed else _replication_dict(schema.replication)
     data["tables"] = {schema.base: {}, **{one.name: {"on": one.on} for one in schema.joined}} if schema.base else {}
-    return {key: value for key, value in data.items() if value not in (None, [], {}, False)}
+    return {key: value for key, value in data.items() if value not in (None, "", [], {}, False)}
+
+
+def _weight_clip_dict(schema: Schema) -> dict[str, Any]:
+    """The bounds of the weight and its step, where the plan gives them."""
+    if schema.weight_clip is None:
+        return {}
+    return {"weight_clip": [plain(bound) for bound in schema.weight_clip], "weight_step": plain(schema.weight_step)}
 
 
 def _key_text(schema: Schema) -> str | list[str]:
@@ -129,6 +138,6 @@ def _suppress_dict(suppress: Suppress) -> dict[str, Any]:
 
 
 def _measure_dict(measure: Measure) -> dict[str, Any]:
-    plugged = {"of": written(measure.of, "statistic"), "with": written(measure.with_, "mechanism")}
+    plugged = {"of": written(measure.of.as_written, "statistic"), "with": written(measure.with_, "mechanism")}
     by = _said(measure.by) if isinstance(measure.by, UpTo) else list(measure.by)
     return _said(measure, without=("of", "by", "with_")) | plugged | ({"by": by} if by else {})

@@ -16,6 +16,7 @@ from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.share_comparison import PartOfWhole, share_of
 from sfumato.query.shared_noise import noise_apart, refuse_shared
 from sfumato.query.source import Source
+from sfumato.query.weighting import are_mixed, counts_units, refuse_mixed
 from sfumato.query.wording import languages
 from sfumato.release import Product, Release, Subject, in_language, open_release
 from sfumato.schema import Box, Mask, Where
@@ -93,7 +94,8 @@ class QueryEngine:
 
     def mean(self, of: str, where: Where | None = None, per: str = "count") -> Ratio:
         """A total per record: the total of one statistic over the count of the same records."""
-        amount, number = self.source(of), self.source(per)
+        amount, number = self.source(of), self.source(self._divisor(of, per))
+        refuse_mixed(amount, number)
         boxes = _common(amount, number, where or {}), _common(number, amount, where or {})
         over, under = amount.estimate(boxes[0]), number.estimate(boxes[1])
         unit = per_one(over.unit, number.product.subject.one, self.release.language)
@@ -102,6 +104,13 @@ class QueryEngine:
             return ratio_of(over, under, amount.covariance(*boxes), unit, sampled)
         refuse_shared(amount, number)
         return mean_of(over, under, unit, sampled).of_nonnegative(number.product.subject.nonnegative)
+
+    def _divisor(self, of: str, per: str) -> str:
+        """The number that means are per; a count without a name is that which is weighted as the amount is."""
+        if per != "count" or per in self.statistics:
+            return per
+        names = [subject.name for subject in divisors(self, of)]
+        return names[0] if len(names) == 1 else per
 
     def means(
         self,
@@ -113,6 +122,7 @@ class QueryEngine:
         at: Mapping[str, Choice] | None = None,
     ) -> Means:
         """A table of totals per record: each cell of one statistic over the count of the same records."""
+        per = self._divisor(of, per)
         return Means(self.table(rows, cols, where, of, at), self.table(rows, cols, where, per, at))
 
     def compare(self, one: Where, other: Where, of: str | None = None) -> Comparison:
@@ -166,8 +176,8 @@ def divisors(engine: QueryEngine, of: str, names: Iterable[str] = ()) -> list[Su
 
 def _divides(number: Source, amount: Source) -> bool:
     own, of = number.product.subject, amount.product.subject
-    counts = own.additive and own.statistic == "count" and own.unit != of.unit and own.universe == of.universe
-    return counts and bool(noise_apart(number, amount))
+    counts = counts_units(own) and own.unit != of.unit and own.universe == of.universe
+    return counts and not are_mixed(amount, number) and bool(noise_apart(number, amount))
 
 
 def _axis(source: Source, name: str, choice: Choice | None, held: str | int | Sequence[str | int] | None) -> Axis:

@@ -22,6 +22,7 @@ from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.ratio_columns import RatioColumns
 from sfumato.query.shared_noise import refuse_shared
 from sfumato.query.shares import ranks_within
+from sfumato.query.weighting import refuse_mixed
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.moved_error import moved_together
 
@@ -43,6 +44,7 @@ class Means(Portable):
         if amount.product.subject.universe != number.product.subject.universe:
             both = f"{amount.product.subject.title} and {number.product.subject.title}"
             raise QueryError(f"{both} are not about the same records; choose another number to divide by.")
+        refuse_mixed(amount.source, number.source)
         refuse_shared(amount.source, number.source)
         self.amount, self.number, self.source = amount, number, amount.source
         self.axes, self.where, self.product = amount.axes, amount.where, amount.product

@@ -21,6 +21,7 @@ from sfumato.errors import QueryError, nearest
 from sfumato.query.engine import QueryEngine
 from sfumato.release import Cube, Product, Shifted, WeightedCells, Withheld
 from sfumato.release.noisy import Floats, Integers
+from sfumato.release.weighting import is_weighted
 from sfumato.schema import Attribute, Level, Table
 
 CHUNK = 2**16
@@ -175,7 +176,8 @@ def _instead(engine: QueryEngine) -> str:
 def _carried(product: Product) -> WeightedCells | None:
     """A measured table of counts with a record for every person and one for every cell below 1; else nothing."""
     own = product.own
-    if not isinstance(own, Cube) or own.subject.statistic != "count" or own.subject.step != 1:
+    counts = isinstance(own, Cube) and own.subject.statistic == "count" and not is_weighted(own.subject.weighting)
+    if not isinstance(own, Cube) or not counts or own.subject.step != 1:
         return None
     if isinstance(own, WeightedCells):
         return _told(own, product)

@@ -29,7 +29,7 @@ _LATER = {
     *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
     *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),
     *("ledger_id", "previous", "number", "sums", "year", "family", "account", "statuses", "implied", "synonyms"),
-    *("made_of", "language", "languages", "synthetic"),
+    *("made_of", "language", "languages", "synthetic", "weighting"),
 }
 """Lines that older or newer releases do not have: left out where they are empty, so that all verify to the byte."""
 ALARM, CURVE = 0.05, 41
@@ -116,6 +116,7 @@ class ProductLine(ManifestPart):
     mechanism: str
     note: str = ""
     value_bounds: dict[str, Any] = Field(default_factory=dict)
+    weighting: Literal["", "weight", "weighted", "not weighted", "no weight"] = ""
     uncertainty: dict[str, Any]
     family: dict[str, Any] = Field(default_factory=dict)
     statuses: list[dict[str, str]] = Field(default_factory=list)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from sfumato.foreign_text import filled, foreign, joined
 from sfumato.release.phrases import sentence_forms
 from sfumato.release.translation import NO_TRANSLATION, Translation
+from sfumato.release.weighting import WORDS, not_weighted, split_title
 from sfumato.schema import Attribute
 from sfumato.schema.languages import OWN
 
@@ -47,7 +48,10 @@ class Translator:
 
     def title(self, text: str) -> str:
         """The title of a statistic."""
-        return self.said.titles.get(text) or self.stays(text)
+        base = split_title(text, self.own_language)
+        if text in self.said.titles or base is None or self.language not in WORDS:
+            return self.said.titles.get(text) or self.stays(text)
+        return not_weighted(self.said.titles.get(base) or self.stays(base), self.language)
 
     def headed(self, text: str) -> str:
         """The title of the release."""

@@ -8,6 +8,7 @@ from typing import Any
 from sfumato.privacy import plain
 from sfumato.release.figures import exact_step, exactly
 from sfumato.release.written import LARGEST_NUMBER, number
+from sfumato.schema import Clipped
 
 HIGHEST_POWER = 8
 
@@ -35,6 +36,12 @@ class ValueBounds:
     step: Fraction
     power: int = 1
     took: ClipTook | None = None
+    weight: "ValueBounds | None" = None
+    """The bounds of the weight by which values are multiplied, where they are."""
+
+    def with_weight(self, weight: Clipped) -> "ValueBounds":
+        """The same of values that are multiplied by a weight."""
+        return replace(self, weight=ValueBounds(weight.column, weight.low, weight.high, weight.step))
 
     def alike(self, other: "ValueBounds | None") -> bool:
         """Whether both hold the same values within the same bounds, in whatever steps."""
@@ -46,7 +53,8 @@ class ValueBounds:
         took = self.took
         told = {"up_to": plain(took.up_to), "value": took.value, "standard_error": took.standard_error} if took else {}
         told |= {"margin_90": took.margin} if took and took.margin is not None else {}
-        return {"column": self.column, **said, "power": self.power} | ({"took": told} if told else {})
+        weight = {"weight": self.weight.to_dict()} if self.weight else {}
+        return {"column": self.column, **said, "power": self.power} | ({"took": told} if told else {}) | weight
 
     @classmethod
     def read(cls, written: Mapping[str, Any]) -> "ValueBounds | None":
@@ -57,7 +65,9 @@ class ValueBounds:
         if not -LARGEST_NUMBER <= low <= high <= LARGEST_NUMBER:
             raise ValueError("its values count from a bound to one that is not above it")
         power = int(number(written["power"], 1, HIGHEST_POWER))
-        return cls(str(written["column"]), low, high, step, power, _took(written.get("took")))
+        took, weight = _took(written.get("took")), dict(written.get("weight") or {})
+        weight.pop("weight", None)  # a weight has none itself
+        return cls(str(written["column"]), low, high, step, power, took, cls.read(weight))
 
 
 def _took(written: Mapping[str, Any] | None) -> ClipTook | None:

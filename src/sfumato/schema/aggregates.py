@@ -165,14 +165,15 @@ class Influence(Aggregate):
 class Weighted(Aggregate):
     """The sums over a cell of the weight and of every replicate weight, each times a column, or its square, if named.
 
-    Values are not clipped: a design-based estimate is of the data as they are. The sums depend on no order of the
-    rows, and are exact where weights and values are whole.
+    Values are as they are unless a clip is named, and weights always. The sums depend on no order of the rows, and
+    are exact where weights and values are whole.
     """
 
     weighted: ClassVar[bool] = True
     column: str | None = None
     missing: Fraction | None = None
     power: int = 1
+    clip: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

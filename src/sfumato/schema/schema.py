@@ -3,8 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
 
 from sfumato.errors import PlanError, nearest
+from sfumato.schema.aggregates import Clipped
 from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.level import Level
 from sfumato.schema.replication import SUCCESSIVE, Replication
@@ -12,6 +15,8 @@ from sfumato.schema.table import Table, rules_of
 
 ENCODINGS = ("utf-8", "latin-1")
 """How the letters of text files may be written; without a word, those of texts are UTF-8."""
+BASE, ADJUSTED = WEIGHT_KINDS = ("base", "adjusted")
+"""Weights of the design alone, and weights adjusted with other records: for non-response, or calibrated to totals."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,12 @@ class Schema:
     repeated_rows: bool = False
     impossible: tuple[Rule, ...] = ()
     weight: str | None = None
+    weight_kind: str = ""
+    """Whether weights are those of the design alone (`base`) or were adjusted; empty where the plan does not say."""
+    weight_clip: tuple[Fraction, Fraction] | None = None
+    """Between which bounds the weight of a record counts in a weighted number."""
+    weight_step: Fraction = Fraction(1)
+    """The step that weights are rounded to in a weighted number."""
     replicates: tuple[str, ...] = ()
     order: str | None = None
     replicate_count: int = 80
@@ -43,6 +54,8 @@ class Schema:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", _columns(self.key))
+        object.__setattr__(self, "weight_clip", _fractions(self.weight_clip))
+        object.__setattr__(self, "weight_step", Fraction(self.weight_step))
         self._refuse_design()
         self._refuse_tables()
         if self.encoding not in {None, *ENCODINGS}:
@@ -82,6 +95,7 @@ class Schema:
             raise PlanError(
                 "[data] names both replicates and an order; replicate weights are given or built, not both."
             )
+        self._refuse_weight()
         columns = [self.weight, *self.replicates]
         if len(set(columns)) != len(columns):
             raise PlanError(
@@ -96,6 +110,29 @@ class Schema:
             raise PlanError("[data] has a method and no replicates that it is of; name the columns of the replicates.")
         if self.replicates:
             self.replication.refuse(len(self.replicates))
+
+    def _refuse_weight(self) -> None:
+        """A weight is of a kind that is known, and 0 or more in weighted numbers."""
+        if self.weight is None and (self.weight_kind or self.weight_clip):
+            raise PlanError("[data] has weight_kind or weight_clip and no weight. Set the weight column.")
+        if self.weight_kind not in {"", *WEIGHT_KINDS}:
+            raise PlanError(f"[data] weight_kind is '{self.weight_kind}'; {nearest(self.weight_kind, WEIGHT_KINDS)}")
+        _ = self.weighting
+
+    @cached_property
+    def weighting(self) -> Clipped | None:
+        """The weight of a record as it counts in a weighted number; none where the plan gives it no bounds."""
+        if self.weight is None or self.weight_clip is None:
+            return None
+        low, high = self.weight_clip
+        if not 0 <= low < high:
+            raise PlanError(f"[data] weight_clip runs from {low} to {high}; it starts at 0 or more, and rises.")
+        if self.weight_step <= 0 or any((bound / self.weight_step).denominator != 1 for bound in (low, high)):
+            raise PlanError(
+                f"[data] weight_clip, {low} to {high}, is not in whole steps of weight_step, {self.weight_step}. "
+                "Choose bounds that are multiples of the step."
+            )
+        return Clipped(self.weight, low, high, self.weight_step)
 
     def _refuse_tables(self) -> None:
         """Where rows are looked up in other tables, all tables have a name, and each its own."""
@@ -147,3 +184,12 @@ def _columns(key: object) -> tuple[str, ...]:
     if len(set(columns)) < len(columns):
         raise PlanError(f"[data] key names a column twice: {', '.join(columns)}; name each once.")
     return columns
+
+
+def _fractions(bounds: Sequence[Fraction | int | str] | None) -> tuple[Fraction, Fraction] | None:
+    """Two bounds, exactly, where there are some; floats are refused, as they are not exact."""
+    if bounds is None:
+        return None
+    if isinstance(bounds, str) or len(bounds) != 2 or any(isinstance(bound, float) for bound in bounds):
+        raise PlanError('[data] weight_clip is a lowest and a highest weight, for example weight_clip = ["0", "1500"].')
+    return Fraction(bounds[0]), Fraction(bounds[1])

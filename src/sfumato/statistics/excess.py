@@ -4,7 +4,8 @@ Claim. A record adds clip(v; low, up_to) − clip(v; low, high), which lies from
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -14,9 +15,10 @@ from numpy.typing import NDArray
 from sfumato.errors import PlanError
 from sfumato.privacy import Contribution, Exact, exact, plain
 from sfumato.release.value_bounds import ValueBounds
-from sfumato.schema import Aggregate
+from sfumato.schema import Aggregate, Clipped
 from sfumato.statistics.statistic import Statistic
 from sfumato.statistics.total import Bounds, Total
+from sfumato.statistics.weighting import check_weighted, require_weight, weight_row
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Excess(Statistic):
     step: Fraction
     missing: Fraction | None
     unit: str
+    weighted: bool | None
+    weighting: Clipped | None = field(default=None, init=False)
 
     def __init__(
         self,
@@ -43,6 +47,7 @@ class Excess(Statistic):
         step: Exact = 1,
         missing: Exact | None = None,
         unit: str = "",
+        weighted: bool | None = None,
     ) -> None:
         within = Total(column, clip, step, missing, unit)
         if within.clip is None:
@@ -54,16 +59,39 @@ class Excess(Statistic):
                 "nothing; up_to lies above the clip."
             )
         shared = {"step": within.step, "missing": within.missing, "unit": within.unit}
-        vars(self).update(column=column, clip=within.clip, up_to=farther, **shared)
+        said = check_weighted(weighted, f"The excess of {column}")
+        vars(self).update(column=column, clip=within.clip, up_to=farther, weighted=said, weighting=None, **shared)
         _ = self._wide
+
+    def with_weight(self, weight: Clipped) -> "Excess":
+        weighed = copy(self)
+        vars(weighed).update(weighting=weight, step=self._value_step * weight.step)
+        _ = weighed.contribution, weighed.aggregates
+        return weighed
+
+    @property
+    def as_written(self) -> "Excess":
+        unweighed = copy(self)
+        vars(unweighed).update(weighting=None, step=self._value_step)
+        return unweighed
+
+    @property
+    def _value_step(self) -> Fraction:
+        """The step of one row's value, before it is weighted."""
+        return self.step if self.weighting is None else self.step / self.weighting.step
 
     @property
     def _narrow(self) -> Total:
-        return Total(self.column, self.clip, self.step, self.missing)
+        return self._total(self.clip)
 
     @property
     def _wide(self) -> Total:
-        return Total(self.column, (self.clip[0], self.up_to), self.step, self.missing)
+        return self._total((self.clip[0], self.up_to))
+
+    def _total(self, clip: tuple[Fraction, Fraction]) -> Total:
+        """The total within some bounds, weighted as the excess is."""
+        total = Total(self.column, clip, self._value_step, self.missing, weighted=self.weighted)
+        return total if self.weighting is None else total.with_weight(self.weighting)
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
@@ -74,11 +102,14 @@ class Excess(Statistic):
 
     @property
     def contribution(self) -> Contribution:
-        return Contribution(self.column, Fraction(0), self.up_to - self.clip[1], self.step, above=self.clip[1])
+        far = self.up_to - self.clip[1]
+        row = Contribution(self.column, Fraction(0), far, self._value_step, above=self.clip[1])
+        return weight_row(row, require_weight(self.weighting, self.title)) if self.weighted else row
 
     @property
     def above(self) -> tuple[ValueBounds, Fraction]:
-        return ValueBounds(self.column, *self.clip, self.step), self.up_to
+        bounds = ValueBounds(self.column, *self.clip, self._value_step)
+        return bounds if self.weighting is None else bounds.with_weight(self.weighting), self.up_to
 
     @property
     def title(self) -> str:

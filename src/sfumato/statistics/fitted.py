@@ -17,6 +17,7 @@ from sfumato.privacy import Contribution, Exact, exact, plain
 from sfumato.schema import Aggregate, Clipped, Influence
 from sfumato.statistics.statistic import Statistic
 from sfumato.statistics.total import Bounds, Total
+from sfumato.statistics.weighting import refuse_weighted
 
 PREDICTION = "prediction"
 TOLD = (PREDICTION, SLOPE, ERROR)
@@ -42,6 +43,7 @@ class Fitted(Statistic):
     clip_x: tuple[Fraction, Fraction]
     step: Fraction
     unit: str
+    weighted: bool | None
 
     def __init__(  # noqa: PLR0913, PLR0917 - each is a key of a plan
         self,
@@ -53,6 +55,7 @@ class Fitted(Statistic):
         clip_x: Bounds = (0, 1),
         step: Exact = "0.000001",
         unit: str = "",
+        weighted: bool | None = None,
     ) -> None:
         up, right = Total(y, clip, step), Total(x, clip_x, step)
         if up.clip is None or right.clip is None:
@@ -60,6 +63,7 @@ class Fitted(Statistic):
         if what not in TOLD:
             raise PlanError(f"A line of {y} on {x} tells no '{what}'; {nearest(what, TOLD)}")
         shared = {"clip": up.clip, "clip_x": right.clip, "step": up.step, "unit": unit or y}
+        shared |= {"weighted": refuse_weighted(weighted, f"A line of {y} on {x}")}
         vars(self).update(y=y, x=x, at=exact(at, "at"), what=what, **shared)
 
     @property

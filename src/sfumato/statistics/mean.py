@@ -18,6 +18,7 @@ from sfumato.release.value_bounds import ValueBounds
 from sfumato.schema import Aggregate, Clipped, Influence
 from sfumato.statistics.statistic import Statistic
 from sfumato.statistics.total import Bounds, Total
+from sfumato.statistics.weighting import refuse_weighted
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,24 @@ class Mean(Statistic):
     step: Fraction
     missing: Fraction | None
     unit: str
+    weighted: bool | None
 
     def __init__(
-        self, column: str, clip: Bounds, step: Exact = 1, missing: Exact | None = None, unit: str = ""
+        self,
+        column: str,
+        clip: Bounds,
+        step: Exact = 1,
+        missing: Exact | None = None,
+        unit: str = "",
+        weighted: bool | None = None,
     ) -> None:
         within = Total(column, clip, step, missing, unit)
         if within.clip is None:
             raise PlanError(f'A mean of {column} is of values within bounds; give clip, as clip = ["0", "200000"].')
         shared = {"step": within.step, "missing": within.missing, "unit": within.unit}
-        vars(self).update(column=column, clip=within.clip, **shared)
+        vars(self).update(
+            column=column, clip=within.clip, weighted=refuse_weighted(weighted, f"A mean of {column}"), **shared
+        )
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:

@@ -14,6 +14,7 @@ from sfumato.release.value_bounds import ValueBounds
 from sfumato.schema import Aggregate, Clipped, Ragged, Sorted
 from sfumato.statistics.statistic import Statistic
 from sfumato.statistics.total import Bounds, Total
+from sfumato.statistics.weighting import refuse_weighted
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,17 @@ class Quantile(Statistic):
     step: Fraction
     missing: Fraction | None
     unit: str
+    weighted: bool | None
 
     def __init__(
-        self, column: str, at: Exact, clip: Bounds, step: Exact = 1, missing: Exact | None = None, unit: str = ""
+        self,
+        column: str,
+        at: Exact,
+        clip: Bounds,
+        step: Exact = 1,
+        missing: Exact | None = None,
+        unit: str = "",
+        weighted: bool | None = None,
     ) -> None:
         within, share = Total(column, clip, step, missing, unit), exact(at, "at")
         if within.clip is None:
@@ -42,7 +51,13 @@ class Quantile(Statistic):
         if not 0 < share < 1:
             raise PlanError(f"A quantile of {column} is asked at {plain(share)}; it is a share of the rows, as 0.5.")
         shared = {"step": within.step, "missing": within.missing, "unit": within.unit}
-        vars(self).update(column=column, at=share, clip=within.clip, **shared)
+        vars(self).update(
+            column=column,
+            at=share,
+            clip=within.clip,
+            weighted=refuse_weighted(weighted, f"A quantile of {column}"),
+            **shared,
+        )
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import PlanError
 from sfumato.privacy import Contribution
 from sfumato.release.value_bounds import ValueBounds
-from sfumato.schema import Aggregate
+from sfumato.schema import Aggregate, Clipped
 
 
 class Statistic(ABC):
@@ -20,6 +21,19 @@ class Statistic(ABC):
     additive: ClassVar[bool] = True
     step: Fraction
     unit: str
+    weighted: bool | None = None
+    """Whether rows count by their weights; None where the plan does not say."""
+    weighting: Clipped | None = None
+    """The weight of a row within its bounds, where rows count by it."""
+
+    def with_weight(self, weight: Clipped) -> "Statistic":  # noqa: ARG002 - refused, unless a statistic says how
+        """The same statistic with rows counted by a weight."""
+        raise PlanError(f"{self.title} cannot be weighted. Write weighted = false.")
+
+    @property
+    def as_written(self) -> "Statistic":
+        """The same statistic as a plan writes it, which names no weight: that is the plan's."""
+        return self
 
     @property
     @abstractmethod

@@ -1,7 +1,8 @@
 """Total: the sum of a column over a cell, each record's value held within public bounds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt
 from typing import Any, ClassVar
@@ -12,20 +13,24 @@ from numpy.typing import NDArray
 from sfumato.errors import PlanError
 from sfumato.privacy import Contribution, Exact, exact, plain, positive
 from sfumato.release.value_bounds import ValueBounds
-from sfumato.schema import Aggregate, Clipped, Reported, Sum
+from sfumato.schema import Aggregate, Clipped, Reported, Sum, SumOfProducts
 from sfumato.statistics.statistic import Statistic
+from sfumato.statistics.weighting import MOST_STEPS, check_weighted, require_weight, weight_row
 
 Bounds = tuple[Exact, Exact]
-MOST_STEPS = 2**53
-"""The largest value in steps: every whole number up to it is exact as a double, which is how engines read values."""
 
 
 @dataclass(frozen=True)
 class Total(Statistic):
     """A sum of values clipped to [low, high] and rounded to a step, record by record.
 
+    Weighted, each record adds its value times its weight, both clipped and rounded to steps.
+
     >>> Total("wage", clip=(0, 50_000), step=10).contribution.bounds
     (0, 5000)
+    >>> weight = Clipped("w", Fraction(0), Fraction(40), Fraction(1))
+    >>> Total("wage", clip=(0, 50_000), step=10, weighted=True).with_weight(weight).contribution.bounds
+    (0, 200000)
     """
 
     name: ClassVar[str] = "total"
@@ -36,8 +41,10 @@ class Total(Statistic):
     unit: str
     power: int
     clip_value: tuple[Fraction, Fraction] | None
+    weighted: bool | None
+    weighting: Clipped | None = field(default=None, init=False)
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a key of a plan
         self,
         column: str,
         clip: Bounds | None = None,
@@ -46,15 +53,18 @@ class Total(Statistic):
         unit: str = "",
         power: int = 1,
         clip_value: Bounds | None = None,
+        weighted: bool | None = None,
     ) -> None:
         given = None if missing is None else exact(missing, "missing")
         made = {"column": column, "step": positive(step, "step"), "missing": given, "power": power}
         held = {"clip": _bounds(clip, column, "clip"), "clip_value": _bounds(clip_value, column, "clip_value")}
-        vars(self).update(made, unit=unit or column, **held)
+        said = check_weighted(weighted, f"Total {column}")
+        vars(self).update(made, unit=unit or column, weighted=said, weighting=None, **held)
         if power not in {1, 2}:
             raise PlanError(f"The power of {column} is {power!r}; a total is of values (1) or of their squares (2).")
         self._refuse_other_clip()
         self._refuse_unfit()
+        self._refuse_unbounded()
 
     def _refuse_other_clip(self) -> None:
         """Values have a clip; squares have a clip_value, which bounds the value that is squared."""
@@ -66,6 +76,37 @@ class Total(Statistic):
             )
         if self.power == 1 and self.clip_value is not None:
             raise PlanError(f"clip_value of {self.column} is for totals of squares, power = 2; give clip.")
+
+    def _refuse_unbounded(self) -> None:
+        """A weighted total has a clip of its own beside that of the weight."""
+        if self.weighted and self.held is None:
+            key = "clip" if self.power == 1 else "clip_value"
+            raise PlanError(
+                f"The weighted total of {self.column} has no bounds, so one row could move it without limit. Give "
+                f'{key}, for example {key} = ["0", "50000"].'
+            )
+
+    def with_weight(self, weight: Clipped) -> "Total":
+        if weight.column == self.column:
+            raise PlanError(
+                f"A total of {self.column} sums the weight already, and weighted = true would weigh it twice. Write "
+                'of = { statistic = "count", weighted = true } for the number of units.'
+            )
+        weighed = copy(self)
+        vars(weighed).update(weighting=weight, step=self._value_step * weight.step)
+        _ = weighed.contribution
+        return weighed
+
+    @property
+    def as_written(self) -> "Total":
+        unweighed = copy(self)
+        vars(unweighed).update(weighting=None, step=self._value_step)
+        return unweighed
+
+    @property
+    def _value_step(self) -> Fraction:
+        """The step of one row's value, before it is weighted."""
+        return self.step if self.weighting is None else self.step / self.weighting.step
 
     def _refuse_unfit(self) -> None:
         """Bounds that hold no value, that a missing value lies beyond, or that steps do not meet."""
@@ -98,12 +139,21 @@ class Total(Statistic):
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         """The sum of clipped values; without a clip, of what units of a register report, which some relations bound."""
+        if self.weighted:
+            weight = require_weight(self.weighting, self.title)
+            return (SumOfProducts(self._clipped, weight),)
         if self.clip is None and self.power == 1:
             return (Sum(Reported(self.column, self.step, self.missing)),)
         if self.held is None:
             _ = self.contribution.bounds  # says that there are none
             return ()
-        return (Sum(Clipped(self.column, *self.held, self.step, self.missing, self.power)),)
+        return (Sum(self._clipped),)
+
+    @property
+    def _clipped(self) -> Clipped:
+        """What one row has, within its bounds."""
+        assert self.held is not None  # noqa: S101 - others were refused
+        return Clipped(self.column, *self.held, self._value_step, self.missing, self.power)
 
     def value(self, columns: Mapping[Aggregate, Any]) -> NDArray[np.int64]:
         (total,) = (columns[one] for one in self.aggregates)
@@ -113,12 +163,16 @@ class Total(Statistic):
     def contribution(self) -> Contribution:
         if self.held is None:
             return Contribution(self.column, None, None, self.step, self.power)
-        low, high = Clipped(self.column, *self.held, self.step, power=self.power).ends
-        return Contribution(self.column, low * self.step, high * self.step, self.step, self.power)
+        (low, high), step = self._clipped.ends, self._value_step
+        row = Contribution(self.column, low * step, high * step, step, self.power)
+        return weight_row(row, require_weight(self.weighting, self.title)) if self.weighted else row
 
     @property
     def value_bounds(self) -> ValueBounds | None:
-        return ValueBounds(self.column, *self.held, self.step, self.power) if self.held else None
+        if self.held is None:
+            return None
+        bounds = ValueBounds(self.column, *self.held, self._value_step, self.power)
+        return bounds if self.weighting is None else bounds.with_weight(self.weighting)
 
     @property
     def title(self) -> str:

@@ -31,6 +31,7 @@ from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError
 from sfumato.plan import Plan
 from sfumato.release import Release, now, open_release
+from sfumato.release.weighting import is_weighted
 
 NOTICE = "CONFIDENTIAL: made from the microdata; do not publish."
 STAGES = ("read", "compared", "rehearsed")
@@ -162,7 +163,7 @@ def _by_dimension(compared: list[ComparedTable], pair: Pair, plan: Plan, rules: 
             "stated": cells.stated().size,
             "flips": flips(cells, rules),
             "independent": max(table.cells.stated().size for table in same),
-            "uniques": uniques(cells) if pair.product.subject.statistic == "count" else None,
+            "uniques": uniques(cells) if _counts_records(pair) else None,
             "slivers": _slivers(same, pair, rules),
             "differences": differences(cells),
             "hellinger": mean([_hellinger(table, pair) for table in same]),
@@ -179,10 +180,16 @@ def _hellinger(table: ComparedTable, pair: Pair) -> float | None:
     return hellinger(table.cells.truth, table.cells.released) if pair.product.subject.additive else None
 
 
+def _counts_records(pair: Pair) -> bool:
+    """Whether a product counts the records themselves, and not what these stand for."""
+    subject = pair.product.subject
+    return subject.statistic == "count" and not is_weighted(subject.weighting)
+
+
 def _slivers(compared: list[ComparedTable], pair: Pair, rules: ReportRules) -> Numbers | None:
     """Slivers in the small tables of a count; nothing for a total, whose size says little about a record."""
     small = [table for table in compared if 1 <= table.dimension <= 2]
-    if pair.product.subject.statistic != "count" or not small:
+    if not _counts_records(pair) or not small:
         return None
     return slivers([nested(pair.product, table, rules) for table in small])
 

@@ -141,7 +141,9 @@ def _clip(truth: Truth) -> str:
     of = truth.measure.of
     if (held := of.value_bounds) is None:
         return ""
-    return f"{plain(held.low)} to {plain(held.high)} in steps of {plain(held.step)}"
+    words = f"{plain(held.low)} to {plain(held.high)} in steps of {plain(held.step)}"
+    weight = held.weight
+    return f"{words}, times weights of {plain(weight.low)} to {plain(weight.high)}" if weight else words
 
 
 def _worst(truth: Truth) -> tuple[float | None, str]:

@@ -16,10 +16,10 @@ from sfumato.confidential.assessment.comparisons import (
     totals,
 )
 from sfumato.confidential.assessment.truth import SamplingVariances, Truth, Truths
-from sfumato.confidential.design import sums_weight
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.plan import Measure, Plan
+from sfumato.plan.weights import sums_weight
 from sfumato.query.columns import Columns
 from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import Product, Release, stated
@@ -147,12 +147,13 @@ def pairs(plan: Plan, release: Release, truths: Truths) -> list[Pair]:
 
 def _counts(one: Measure, other: Measure) -> bool:
     """Whether one measure counts the records of the other's cells."""
-    return one.of.name == "count" and one.where == other.where and set(other.levels) <= set(one.levels)
+    counts = one.of.name == "count" and not one.of.weighted
+    return counts and one.where == other.where and set(other.levels) <= set(one.levels)
 
 
 def _weighs(plan: Plan, one: Measure, other: Measure) -> bool:
     """Whether one measure sums the weights of the records in the other's cells."""
-    return sums_weight(plan, one.of) and one.where == other.where and set(other.levels) <= set(one.levels)
+    return sums_weight(plan.schema, one.of) and one.where == other.where and set(other.levels) <= set(one.levels)
 
 
 def _measure(plan: Plan, release: Release, name: str) -> Measure:

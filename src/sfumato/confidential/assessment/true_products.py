@@ -23,7 +23,7 @@ from sfumato.plan import Measure, Plan
 from sfumato.privacy import Unclaimed
 from sfumato.release import Independent, Noisy, Product, Subject, measured
 from sfumato.schema import Table
-from sfumato.statistics import Total
+from sfumato.statistics import Count, Total
 
 EXACT_TO = 2**53
 """Whole numbers that a double holds exactly."""
@@ -34,7 +34,8 @@ Key = tuple[object, ...]
 def key_of(measure: Measure) -> Key:
     """What the numbers of a measure are of, whatever was done to them."""
     where = tuple(sorted((name, *codes) for name, codes in measure.where.items()))
-    return measure.of.name, measure.of.contribution.column, measure.of.contribution.power, where
+    row = measure.of.contribution
+    return measure.of.name, row.column, row.power, row.weight is not None, where
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +58,9 @@ class TrueProducts(Sealed):
         self._survey: Survey | None = None
         if any(_clipped(one, plan) for one in plan.measures):
             self._survey = self._open.enter_context(closing(as_they_are(plan, microdata)))
+        self._weighed = self._survey
+        if any(one.of.weighted for one in plan.measures):
+            self._weighed = self._open.enter_context(closing(as_they_are(plan, microdata, weighted=True)))
 
     def close(self) -> None:
         self._open.close()
@@ -76,11 +80,13 @@ class TrueProducts(Sealed):
     def _true(self, measure: Measure) -> TrueProduct:
         domain, values, units = self._records.truth(measure)
         row, step = self._plan.schema.unit, measure.of.step
-        if (clipped := _clipped(measure, self._plan)) and self._survey is not None and isinstance(domain, Table):
-            whole = self._survey.total(leaves(domain, self._plan, measure), clipped.column, clipped.power).full
+        survey = self._weighed if measure.of.weighted else self._survey
+        if (clipped := _clipped(measure, self._plan)) and survey is not None and isinstance(domain, Table):
+            column = clipped.column if isinstance(clipped, Total) else None
+            whole = survey.total(leaves(domain, self._plan, measure), column, measure.of.contribution.power).full
             values, step = in_steps(np.asarray(whole, dtype=np.float64))
         unit = f"{row}s" if measure.of.unit == "records" else measure.of.unit
-        about = Subject(measure.name, measure.of.name, measure.titled(row), unit, step)
+        about = Subject(measure.name, measure.of.name, measure.titled(row, self._plan.language), unit, step)
         whose = Subject("units", "count", f"Number of {row}s", f"{row}s", Fraction(1))
         held = Noisy(domain, values, step, Unclaimed())
         counted = Noisy(domain, units, Fraction(1), Unclaimed())
@@ -88,9 +94,14 @@ class TrueProducts(Sealed):
         return TrueProduct(measure, measured(about, held, exact), measured(whose, counted, exact))
 
 
-def _clipped(measure: Measure, plan: Plan) -> Total | None:
-    """The total of a measure whose values the plan clips; of a register what units report is read as it is."""
+def _clipped(measure: Measure, plan: Plan) -> Total | Count | None:
+    """The total of a measure whose values the plan clips, or the count whose weights it clips.
+
+    Of a register what units report is read as it is.
+    """
     of = measure.of
+    if isinstance(of, Count):
+        return of if of.weighted else None
     return of if isinstance(of, Total) and of.held is not None and plan.over.register is None else None
 
 

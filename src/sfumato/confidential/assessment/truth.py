@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.calibrate import Diverged, Step
 from sfumato.confidential.assessment.comparisons import Floats, Integers, margin
 from sfumato.confidential.assessment.laid_out import LaidOut
-from sfumato.confidential.design import Replicated, Survey, sums_weight
+from sfumato.confidential.design import Replicated, Survey, clipped_of, has_replicates
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.tabulate import Tabulation
@@ -54,7 +54,8 @@ class Truth(Sealed):
         """What one record adds on average, 1 in a count."""
         rows = float(self.laid_out.first(self.records).sum())
         value = float(np.abs(self.laid_out.first(self.as_is)).sum())
-        return value / rows if rows and value and isinstance(self.measure.of, Total) else 1.0
+        adds_one = not isinstance(self.measure.of, Total) and not self.measure.of.weighted
+        return value / rows if rows and value and not adds_one else 1.0
 
 
 class Truths(Sealed):
@@ -70,6 +71,9 @@ class Truths(Sealed):
         self.plan, self._microdata, self._weight = plan, microdata, plan.schema.weight if weighted else None
         self._open = ExitStack()
         self._as_is = self._open.enter_context(closing(as_they_are(plan, microdata, self._weight)))
+        self._weighed = self._as_is
+        if any(measure.of.weighted for measure in plan.measures):
+            self._weighed = self._open.enter_context(closing(as_they_are(plan, microdata, weighted=True)))
         steps = [(step, plan.table(plan.began(step.name))) for step in plan.then if not step.additive]
         also = tuple(of for step, table in steps if (of := step.of_rows(table)))
         kept = Tabulation(plan, microdata, SystemDraws(), also=() if plan.hidden.truncation else also)
@@ -94,7 +98,9 @@ class Truths(Sealed):
         clipped = np.asarray(laid_out.taken(self._all.cells(measure).values) * step, dtype=np.float64)
         as_is = clipped  # whatever is no total knows of no clip
         if isinstance(measure.of, Total):
-            as_is = self._whole(grids, measure.of.column, measure.of.power)
+            as_is = self._whole(grids, measure.of.column, measure.of.power, weighted=bool(measure.of.weighted))
+        elif isinstance(measure.of, Count) and measure.of.weighted:
+            as_is = self._whole(grids, weighted=True)
         counted = replace(measure, of=Count(), with_=Geometric(1))
         return Truth(
             measure=measure,
@@ -138,9 +144,12 @@ class Truths(Sealed):
         found = at_share(rows, of.at, 0) * float(value.step)
         return np.where(rows.lengths > 0, found, np.nan).reshape(made.shape)
 
-    def _whole(self, grids: Sequence[Grid], column: str, power: int = 1) -> Floats:
-        """The totals of a column as it is, table after table."""
-        found = [self._as_is.total(grid, column, power).full for grid in grids]
+    def _whole(
+        self, grids: Sequence[Grid], column: str | None = None, power: int = 1, *, weighted: bool = False
+    ) -> Floats:
+        """The totals of a column as it is, or of the weights, table after table."""
+        survey = self._weighed if weighted else self._as_is
+        found = [survey.total(grid, column, power).full for grid in grids]
         return np.asarray(joined(found), dtype=np.float64)
 
     def sampling(self, measure: Measure) -> "SamplingVariances":
@@ -164,19 +173,30 @@ def ideal(step: Step, table: Table, values: Floats, measure: Measure) -> Floats:
     return np.where(missing, np.nan, made.values * float(made.subject.step))
 
 
-def as_they_are(plan: Plan, microdata: Microdata, weight: str | None = None) -> Survey:
-    """The microdata of a plan without clip and step, every record counted once; a weight is a column like others."""
+def as_they_are(plan: Plan, microdata: Microdata, weight: str | None = None, *, weighted: bool = False) -> Survey:
+    """The microdata of a plan without clip and step, every record counted once; a weight is a column like others.
+
+    Weighted, records count by their weights.
+    """
     names = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
     summed = [(one.of.column, one.of.power) for one in plan.measures if isinstance(one.of, Total)]
     summed += [(weight, 1)] if weight else []
     columns, squares = ([column for column, power in dict.fromkeys(summed) if power == of] for of in (1, 2))
-    return Survey(_unweighted(plan), microdata, names, columns, squares)
+    counted = _unreplicated(plan) if weighted else _unweighted(plan)
+    return Survey(counted, microdata, names, columns, squares)
 
 
 def _unweighted(plan: Plan) -> Plan:
-    """The plan as if every record counted once, as it does in a release."""
-    schema = replace(plan.schema, weight=None, replicates=(), order=None, replication=Replication())
-    return replace(plan, schema=schema, publish=replace(plan.publish, least_weighted=None))
+    """The plan as if every record counted once."""
+    unweighted = _unreplicated(plan)
+    schema = replace(unweighted.schema, weight=None, weight_kind="", weight_clip=None)
+    return replace(unweighted, schema=schema, publish=replace(plan.publish, least_weighted=None))
+
+
+def _unreplicated(plan: Plan) -> Plan:
+    """The plan without replicates; its measures are as they were decided."""
+    schema = replace(plan.schema, replicates=(), order=None, replication=Replication())
+    return replace(plan, schema=schema, released=True)
 
 
 def joined(tables: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -200,7 +220,7 @@ class SamplingVariances(Sealed):
         self.why = self._why_not()
         if self.why or plan.schema.weight is None:
             return
-        self._survey = Survey(plan, microdata, (*measure.names, *measure.where))
+        self._survey = Survey(plan, microdata, (*measure.names, *measure.where), clipped=clipped_of(measure.of))
         columns = 1 + (plan.schema.replicate_count if plan.schema.order else len(plan.schema.replicates))
         self._holds = self._laid_out.size * columns <= MOST_REPLICATED
 
@@ -215,7 +235,7 @@ class SamplingVariances(Sealed):
             return "" if self._plan.sampling == "census" else "the plan names no weight"
         if not (schema.replicates or schema.order):
             return "the plan names neither replicate weights nor an order of selection"
-        if not sums_weight(self._plan, self._measure.of):
+        if not has_replicates(self._plan, self._measure.of):
             return f"it does not sum the weight '{schema.weight}', so it speaks of the sample itself"
         return ""
 
@@ -224,7 +244,7 @@ class SamplingVariances(Sealed):
 
     def _weighed(self, names: Sequence[str]) -> Replicated:
         assert self._survey is not None  # noqa: S101 - read in the constructor
-        return self._survey.total(leaves(self._table(names), self._plan, self._measure))
+        return self._survey.weighted(self._measure.of, leaves(self._table(names), self._plan, self._measure))
 
     def variances(self, names: Sequence[str]) -> Floats | None:
         """The variances of the table by some attributes; nothing where there are none."""

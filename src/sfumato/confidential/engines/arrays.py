@@ -28,7 +28,18 @@ from sfumato.confidential.engines.row_aggregates import FOLDS, LARGEST_SUM, Runs
 from sfumato.confidential.engines.sources.tables import by_table
 from sfumato.confidential.sealed import Sealed
 from sfumato.kernels.choose import loops
-from sfumato.schema import Aggregate, Attribute, Box, InSteps, Level, Rows, Table, Weighted
+from sfumato.schema import (
+    Aggregate,
+    Attribute,
+    Box,
+    InSteps,
+    Level,
+    Rows,
+    Sum,
+    SumOfProducts,
+    Table,
+    Weighted,
+)
 
 LARGEST_SHORT = 2**31
 """The most cells whose keys take 32 bits, which is half the memory and half the time."""
@@ -162,8 +173,15 @@ class Arrays(Sealed, Engine):
         """Add the records of one batch to the cells of a table."""
         asked = cells.question
         within = inside(asked.universe, self._named(part)) if asked.universe.masks else None
-        values = {one: self._values[one.of].parts[part] for one in cells.sums}
+        values = {one: self._summed(one, part) for one in cells.sums}
         cells.add(self._keys(asked.table, part), values, batch, within)
+
+    def _summed(self, aggregate: Sum | SumOfProducts, part: int) -> Integers:
+        """What every record of a batch adds to a sum."""
+        if isinstance(aggregate, Sum):
+            return self._values[aggregate.of].parts[part]
+        x, y = (self._values[value].parts[part] for value in (aggregate.x, aggregate.y))
+        return x.astype(np.int64) * y
 
     @cached_property
     def _again(self) -> "Arrays":

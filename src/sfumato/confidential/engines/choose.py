@@ -79,7 +79,7 @@ def named_in_turns(sources: Sources, reading: Reading) -> bool:
 IN_WORDS = {
     "Sorted": "values in their order (quantiles)",
     "Influence": "pairs of values (regressions)",
-    "SumOfProducts": "sums of products (weighted suppression)",
+    "SumOfProducts": "sums of products (weighted totals)",
 }
 """What some aggregates are asked for by, where one is refused."""
 

@@ -18,7 +18,7 @@ from sfumato.confidential.engines.sql import dialect
 from sfumato.confidential.sealed import Sealed, without_values
 from sfumato.errors import DataError
 from sfumato.privacy import Truncate
-from sfumato.schema import Aggregate, Box, Extremes, InSteps, Rows, Sum, Table, Weighted
+from sfumato.schema import Aggregate, Box, Extremes, InSteps, Rows, Sum, SumOfProducts, Table, Weighted
 
 Integers = NDArray[np.int64]
 
@@ -108,7 +108,8 @@ class DuckDB(Sealed, Engine):
         """The cells that some rows are in, rising, and the aggregates of these."""
         if self._faults:
             raise DataError(f"{self._faults[0]} No cells are made of such data, as their bounds are not enforced.")
-        sums = {one: f"CAST(sum({self._value(one.of)}) AS BIGINT)" for one in aggregates if isinstance(one, Sum)}
+        summed = [one for one in aggregates if isinstance(one, Sum | SumOfProducts)]
+        sums = {one: f"CAST(sum({self._term(one)}) AS BIGINT)" for one in summed}
         ends = [one for one in aggregates if isinstance(one, Extremes)]
         asked = [f"{end}({self._value(one.of)})" for one in ends for end in ("min", "max")]
         chosen = ", ".join(["cell", "count(*)", *sums.values(), *asked])
@@ -120,6 +121,12 @@ class DuckDB(Sealed, Engine):
                 runs = self._units(rows, one) if one.names else self._runs(rows, one, lengths)
                 found[one] = FOLDS[type(one)](runs, one)
             return cells, {one: found[one] for one in aggregates}
+
+    def _term(self, aggregate: Sum | SumOfProducts) -> str:
+        """What one record adds to a sum; a product in 128 bits, so that it never wraps."""
+        if isinstance(aggregate, Sum):
+            return self._value(aggregate.of)
+        return f"CAST({self._value(aggregate.x)} AS HUGEINT) * {self._value(aggregate.y)}"
 
     def _runs(self, rows: str, one: Aggregate, lengths: Integers) -> Runs:
         """The rows in the order of their cells, with all values that an aggregate needs of them."""

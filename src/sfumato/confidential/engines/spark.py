@@ -23,7 +23,20 @@ from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.tables import by_table
 from sfumato.confidential.sealed import Sealed, without_values
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Box, Extremes, Largest, Reported, Rows, Sum, Table, Units, UnitSums, Weighted
+from sfumato.schema import (
+    Aggregate,
+    Box,
+    Extremes,
+    Largest,
+    Reported,
+    Rows,
+    Sum,
+    SumOfProducts,
+    Table,
+    Units,
+    UnitSums,
+    Weighted,
+)
 
 Integers = NDArray[np.int64]
 
@@ -43,7 +56,9 @@ class Spark(Sealed, Engine):
 
     name: ClassVar[str] = "spark"
     turn: ClassVar[int] = 1000
-    knows: ClassVar[frozenset[type[Aggregate]]] = frozenset([Rows, Sum, Extremes, Units, Largest, UnitSums, Weighted])
+    knows: ClassVar[frozenset[type[Aggregate]]] = frozenset(
+        [Rows, Sum, SumOfProducts, Extremes, Units, Largest, UnitSums, Weighted]
+    )
     afar: ClassVar[bool] = True
     ahead: ClassVar[bool] = True
 
@@ -55,6 +70,7 @@ class Spark(Sealed, Engine):
         if reading.register is not None:
             raise Unsure("it sums over cells, and the plan is over a frame of units")
         _refuse_ordered(reading)
+        _refuse_unbounded(reading)
         self.reading, self._session = reading, ClusterSession(every)
         self.stated, self._judges = self._session.stated, dict[Fault, Judge]()
         with ExitStack() as undone:
@@ -183,6 +199,16 @@ def _refuse_ordered(reading: Reading) -> None:
         raise DataError(
             "Replicates built from an order of selection need all records on one machine, which is not done in a "
             "cluster; store replicate weights as columns."
+        )
+
+
+def _refuse_unbounded(reading: Reading) -> None:
+    """Stop where products have no bound, as their sums may pass what a cluster holds."""
+    products = (one for one in reading.aggregates if isinstance(one, SumOfProducts))
+    if any(isinstance(value, Reported) for one in products for value in one.values):
+        raise DataError(
+            "The plan asks for sums of products without a clip (weighted suppression), which is not done in a cluster. "
+            "Where the records may leave it, export the table and give its files."
         )
 
 

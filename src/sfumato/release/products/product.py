@@ -20,13 +20,14 @@ from sfumato.release.residuals import Residuals
 from sfumato.release.statuses import Statuses
 from sfumato.release.uncertainties import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
 from sfumato.release.value_bounds import ValueBounds
+from sfumato.release.weighting import UNSAMPLED
 from sfumato.schema import Attribute, Box, Domain, Grid
 
 PUBLISHED = "none: published totals"
 """What stands for the mechanism of totals that were published before."""
 MOST_NESTED = 12
 """How many steps may have moved the cells of one product, one after the other."""
-_SAME = ("name", "statistic", "title", "unit", "additive", "mechanism", "note")
+_SAME = ("name", "statistic", "title", "unit", "additive", "mechanism", "note", "weighting")
 """What a manifest says of a product in the words that the product has for it."""
 
 
@@ -44,6 +45,8 @@ class Subject:
     mechanism: str = ""
     note: str = ""
     value_bounds: ValueBounds | None = None
+    weighting: str = UNSAMPLED
+    """Whether its numbers count records by their weights, as far as the release says it."""
     unit_of_one: str = ""
     """What one of its unit is called, where that is not the unit without an s at its end."""
 
@@ -72,7 +75,8 @@ class Subject:
         both = self, other
         kinds = {(one.statistic, one.unit, one.additive) for one in both}
         records = [{name: {*codes} for name, codes in one.universe.items()} for one in both]
-        return len(kinds) == 1 and records[0] == records[1]
+        weightings = {one.weighting for one in both} - {UNSAMPLED}  # releases made before do not say it
+        return len(kinds) == 1 and records[0] == records[1] and len(weightings) < 2
 
     def held_as(self, other: "Subject") -> bool:
         """Whether the values of both are held within the same bounds, as far as both say them."""

@@ -7,6 +7,7 @@ words of faults have one implementation, and of records no more comes here than 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from sfumato.confidential.engines.queries.database import refuse_mixed
 from sfumato.confidential.engines.request import Reading, Wanted
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.schema import Attribute, Bands, Clipped, Extremes, InSteps, Reported, Schema, Table
+from sfumato.schema import Attribute, Bands, Clipped, Extremes, InSteps, Reported, Schema, SumOfProducts, Table
 
 MOST = 20_000_000
 """The most groups that are fetched: some GB of this machine."""
@@ -144,7 +145,19 @@ class RecordGroups(Sealed):
             found[f"lacking{place}"] = f"count_if({named} IS NULL)"
             if Extremes(value) in self.reading.aggregates:
                 found |= {f"least{place}": f"min({named})", f"most{place}": f"max({named})"}
-        return found
+        return found | self._sums_of_products(values)
+
+    def _sums_of_products(self, values: Sequence[InSteps]) -> dict[str, str]:
+        """The sums of products of which both values become steps in the cluster."""
+        products = [one for one in self.reading.aggregates if isinstance(one, SumOfProducts)]
+        return {
+            self.product(one): _sum_of_product(one, self.reading) for one in products if {one.x, one.y} <= {*values}
+        }
+
+    def product(self, aggregate: SumOfProducts) -> str:
+        """What the sum of a product is called."""
+        x, y = (self.reading.values.index(value) for value in (aggregate.x, aggregate.y))
+        return f"product{x}_{y}"
 
     @property
     def _of_names(self) -> dict[str, str]:
@@ -193,6 +206,15 @@ class RecordGroups(Sealed):
     @property
     def carried(self) -> tuple[str, ...]:
         return tuple(f" {name}" for name in self.sums(self.stepped) | self._of_names)
+
+
+def _sum_of_product(aggregate: SumOfProducts, reading: Reading) -> str:
+    """The sum of a product as SQL: in 64 bits where it surely fits, else in decimals of 38 digits."""
+    x, y = (f"value{reading.values.index(value)}" for value in (aggregate.x, aggregate.y))
+    ends = [max(map(abs, value.ends)) for value in (aggregate.x, aggregate.y) if isinstance(value, Clipped)]
+    if len(ends) == 2 and prod(ends) <= LARGEST_SHORT:
+        return f"sum({x} * {y})"
+    return f"sum(CAST({x} AS DECIMAL(18,0)) * CAST({y} AS DECIMAL(18,0)))"
 
 
 def kinds_of(session: ClusterSession, reading: Reading) -> list[Kinds]:

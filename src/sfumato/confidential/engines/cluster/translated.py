@@ -16,7 +16,7 @@ from sfumato.confidential.engines.queries.rules import Rules, valueless
 from sfumato.confidential.engines.request import Fault, Reading
 from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Box, Clipped, Extremes, InSteps, Rows, Sum, Table
+from sfumato.schema import Aggregate, Box, Clipped, Extremes, InSteps, Rows, Sum, SumOfProducts, Table
 
 Integers = NDArray[np.int64]
 
@@ -88,6 +88,8 @@ class Translated(CountedGroups):
                 chosen[one] = ["CAST(sum(counted) AS BIGINT)"]
             elif isinstance(one, Sum):
                 chosen[one] = [f"CAST(sum({self._sum(one.of)}) AS BIGINT)"]
+            elif isinstance(one, SumOfProducts):
+                chosen[one] = [f"CAST(sum({self._product(one)}) AS BIGINT)"]
             elif isinstance(one, Extremes):
                 chosen[one] = list(self._ends(one.of))
         asked = ", ".join(["cell", *(term for own in chosen.values() for term in own)])
@@ -105,6 +107,15 @@ class Translated(CountedGroups):
         if value in self._groups.whole:
             return f"CAST(value{self._groups.whole.index(value)} AS HUGEINT) * counted"
         return f"CAST(sum{self._reading.values.index(value)} AS HUGEINT)"
+
+    def _product(self, aggregate: SumOfProducts) -> str:
+        """What a group adds to a sum of products: values by which records are grouped are the same in all of them."""
+        whole = self._groups.whole
+        if aggregate.x not in whole and aggregate.y not in whole:
+            return f"CAST({self._groups.product(aggregate)} AS HUGEINT)"
+        x, y = aggregate.x, aggregate.y
+        of_group, other = (x, y) if x in whole else (y, x)
+        return f"CAST(value{whole.index(of_group)} AS HUGEINT) * ({self._sum(other)})"
 
     def _ends(self, value: InSteps) -> tuple[str, str]:
         if value in self._groups.whole:

@@ -12,7 +12,7 @@ from sfumato.confidential.engines.cluster import dialect
 from sfumato.confidential.engines.cluster.groups import RecordGroups, refuse_unnumbered
 from sfumato.confidential.engines.cluster.translated import local_reading
 from sfumato.confidential.engines.queries.database import Database
-from sfumato.confidential.engines.queries.weights import UNWEIGHED, Multiples, refuse_infinite
+from sfumato.confidential.engines.queries.weights import UNWEIGHED, Multiples, clipped_term, refuse_infinite
 from sfumato.confidential.engines.request import Fault
 from sfumato.confidential.engines.sql.dialect import literal
 from sfumato.confidential.sealed import Sealed
@@ -41,7 +41,7 @@ class ClusterWeights(Sealed):
             return {"value": "1D"}
         value = dialect.number(dialect.quoted(one.column), self._groups.kinds[place][one.column])
         value = value if one.missing is None else f"coalesce({value}, {dialect.literal(one.missing)})"
-        return {"value": " * ".join([f"({value})"] * one.power)}
+        return {"value": " * ".join([f"({clipped_term(value, one)})"] * one.power)}
 
     @cached_property
     def _facts(self) -> tuple[float, bool, list[str]]:

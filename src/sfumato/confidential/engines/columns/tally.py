@@ -13,14 +13,14 @@ from sfumato.confidential.engines.engine import Unsure
 from sfumato.confidential.engines.request import TableRequest
 from sfumato.confidential.engines.row_aggregates import LARGEST_SUM
 from sfumato.kernels import scatter
-from sfumato.schema import Aggregate, Rows, Sum, Weighted
+from sfumato.schema import Aggregate, Rows, Sum, SumOfProducts, Weighted
 
 Integers = NDArray[np.integer]
 Counted = NDArray[np.signedinteger[Any]]
 Mask = NDArray[np.bool_]
 WIDE = 2**22
 """The cells from which on their counts are more than a cache holds, so that keys are sorted into buckets first."""
-COUNTED = (Rows, Sum)
+COUNTED = (Rows, Sum, SumOfProducts)
 """What is added up record by record; every other aggregate needs the records of a cell together."""
 SPREAD = 16
 """The most cells a record for that to pay; fewer records are counted sooner than they are sorted."""
@@ -82,12 +82,17 @@ class Tally:
     def __init__(self, kernel: Any, question: TableRequest, rows: int, weights: Sequence[str] = ()) -> None:
         self.question, self._kernel, size = question, kernel, question.table.size
         self._counts = counts(kernel, size, rows) if Rows() in question.aggregates else None
-        self.sums = {one: np.zeros(size, dtype=np.int64) for one in question.aggregates if isinstance(one, Sum)}
+        summed = [one for one in question.aggregates if isinstance(one, Sum | SumOfProducts)]
+        self.sums = {one: np.zeros(size, dtype=np.int64) for one in summed}
         self._weighted, self._largest = Weighted() in question.aggregates, 0
         self._weights = dict(zip(weights, np.zeros((len(weights), size), dtype=np.int64), strict=True))
 
     def add(
-        self, keys: Integers, values: Mapping[Sum, Integers], batch: Mapping[str, Any], within: Mask | None = None
+        self,
+        keys: Integers,
+        values: Mapping[Sum | SumOfProducts, Integers],
+        batch: Mapping[str, Any],
+        within: Mask | None = None,
     ) -> None:
         """The keys and values of the next batch, of which only the records within count where that is said."""
         keys = keys if within is None else keys[within]

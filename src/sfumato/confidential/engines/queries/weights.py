@@ -132,7 +132,7 @@ class Weights(Sealed):
             return literal(1)
         number = self._records.number(one.column)
         value = number if one.missing is None else f"coalesce({number}, {literal(one.missing)})"
-        return " * ".join([f"({value})"] * one.power)
+        return " * ".join([f"({clipped_term(value, one)})"] * one.power)
 
     def _placed(self, one: Weighted) -> str:
         """The records, joined where replicates are built with the signs of their turn of selection.
@@ -150,6 +150,14 @@ class Weights(Sealed):
         named = {f"sign{place}": pa.array(np.ascontiguousarray(column)) for place, column in enumerate(signs.T)}
         self._session.register("signs", pa.table({"turn": pa.array(np.arange(cycle)), **named}))
         return f"{self._weighable(one)} JOIN signs ON weighable.turn % {cycle} = signs.turn"
+
+
+def clipped_term(value: str, one: Weighted) -> str:
+    """A value within the clip, where there is one; a value that lacks stays so."""
+    if one.clip is None:
+        return value
+    low, high = map(literal, one.clip)
+    return f"CASE WHEN {value} IS NULL THEN NULL ELSE greatest(least({value}, {high}), {low}) END"
 
 
 def refuse_infinite(one: Weighted, *, lacking: bool) -> None:

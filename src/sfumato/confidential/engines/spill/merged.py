@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.row_aggregates import laid_out
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Extremes, Largest, Ragged, Rows, Sum, Units, UnitSums
+from sfumato.schema import Aggregate, Extremes, Largest, Ragged, Rows, Sum, SumOfProducts, Units, UnitSums
 
 Integers = NDArray[np.int64]
 Columns = Mapping[Aggregate, Any]
@@ -35,6 +35,7 @@ def _extremes(mine: Integers, theirs: Integers, _: Aggregate) -> Integers:
 MERGED: dict[type[Aggregate], Callable[[Integers, Integers, Aggregate], Integers]] = {
     Rows: _added,
     Sum: _added,
+    SumOfProducts: _added,
     Units: _added,
     Largest: _largest,
     Extremes: _extremes,

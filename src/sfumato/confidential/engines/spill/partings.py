@@ -11,7 +11,6 @@ from sfumato.schema import Aggregate, Schema, Sum, Units, UnitSums, Weighted
 IN_WORDS = {
     "Sorted": "values in their order (percentiles, medians), which are handed on whole",
     "Influence": "pairs of values (regressions), which are handed on whole",
-    "SumOfProducts": "sums of products (weighted suppression), which are bounded over all records at once",
 }
 """What some aggregates are asked for by, and why no parts make them."""
 
