@@ -36,7 +36,7 @@ def sound_plan() -> sf.Plan:
     cube = sf.Measure("hypercube", weight, NAMES, sf.Geometric(5), title="Employment")
     controls = [sf.Measure(f"by_{name}", weight, (name,), sf.Geometric("0.2")) for name in NAMES]
     steps = (LeastSquares("employment", "hypercube", tuple(one.name for one in controls)),)
-    kept = {"schema": PAPER.schema, "hidden": PAPER.hidden, "sampling": PAPER.sampling}
+    kept = {"schema": replace(PAPER.schema, weight_kind="base"), "hidden": PAPER.hidden, "sampling": PAPER.sampling}
     return sf.Plan("ors-sound", limit=sf.Approximate(7), measures=(cube, *controls), then=steps, **kept)
 
 
@@ -152,7 +152,7 @@ def test_the_release_of_the_paper_is_marked_and_that_of_the_sound_plan_is_not(pu
     paper, sound = (sf.open(folder).release.manifest for folder in published.values())
     assert (paper.mode, paper.releasable, paper.ledger) == ("as_published", False, None)
     assert (sound.mode, sound.releasable, sound.promise.loss) == ("sound", True, {"epsilon": "7"})
-    assert [one.kind for one in paper.exposures] == ["invariant", "published", "published"]
+    assert [one.kind for one in paper.exposures] == ["invariant", "published", "published", "assumed known"]
 
 
 def test_unasked_the_plan_is_refused_by_its_steps_and_their_sound_siblings(cases, tmp_path):

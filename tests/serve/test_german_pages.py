@@ -213,7 +213,7 @@ def test_the_plans_of_the_demo_say_all_but_long_lists_in_german(name):
     german = plan.translations["de"]
     assert german.title
     assert {*plan.schema.names} <= {*german.labels}
-    assert {one.titled(plan.schema.unit) for one in plan.measures} <= {*german.titles}
+    assert {one.own_title(plan.schema.unit) for one in plan.measures} <= {*german.titles}
     assert {text for one in plan.exposures for text in (one.what, one.why)} <= {*german.sentences}
     for attribute in plan.schema.attributes:
         told = attribute.levels.in_language("de")
