@@ -22,6 +22,7 @@ from sfumato.confidential.true_table import TableLayout, true_table
 from sfumato.draws import SystemDraws
 from sfumato.errors import PlanError, QueryError
 from sfumato.plan import Plan
+from sfumato.query.caveats import caveats_of
 from sfumato.query.engine import divisors
 from sfumato.release import Withheld
 
@@ -192,6 +193,15 @@ def test_a_number_that_is_not_weighted_says_so_wherever_its_title_stands(folder)
     assert "Interviews, not weighted" in command("table", folder, "--of", "interviews", "--rows", "region").stdout
     german = sf.open(folder, "de")
     assert german.product("interviews").subject.title.endswith(", nicht gewichtet")
+
+
+def test_a_weighted_total_says_that_large_weights_are_cut_too(folder):
+    engine = sf.open(folder)
+    caveats = caveats_of(engine.release, engine.product("income")).said()
+    assert "values of pay above 900 are cut" in caveats
+    assert "values of w above 40 are cut" in caveats
+    assert "values of w above 40 are cut" in caveats_of(engine.release, engine.product("persons")).said()
+    assert " w " not in caveats_of(engine.release, engine.product("answers")).said()
 
 
 def test_a_plan_that_does_not_say_whether_a_number_is_weighted_is_refused_with_what_to_write():

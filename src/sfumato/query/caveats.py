@@ -140,7 +140,18 @@ def _crowded(release: Release, product: Product) -> Iterator[Caveat]:
     yield Caveat("at_most_one" if most == 1 else "at_most", places, LOW if product.subject.additive else EITHER)
 
 
-RULES: tuple[Rule, ...] = (_clipped, _crowded)
+def _weight_clipped(release: Release, product: Product) -> Iterator[Caveat]:  # noqa: ARG001 - a rule has both
+    """A clip on the weights by which values are multiplied."""
+    bounds = product.subject.value_bounds
+    if bounds is None or bounds.weight is None:
+        return
+    weight = bounds.weight
+    places = (("column", weight.column), ("low", _written(weight.low)), ("high", _written(weight.high)))
+    leans = LOW if bounds.low >= 0 and weight.low == 0 else EITHER
+    yield Caveat("clip_above" if weight.low == 0 else "clip_beyond", places, leans)
+
+
+RULES: tuple[Rule, ...] = (_clipped, _weight_clipped, _crowded)
 
 
 def _written(bound: Fraction) -> str:

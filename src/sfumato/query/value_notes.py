@@ -46,7 +46,7 @@ def _held(subject: Subject, bounds: ValueBounds, said: Words) -> list[str]:
     if took := bounds.took:
         told = {"high": high, "up_to": _figure(took.up_to, said), "value": _figure(took.value, said)}
         found.append(said("bounds.took", **told, error=_error(took, said)))
-    return found
+    return found + (_held(subject, bounds.weight, said) if bounds.weight else [])
 
 
 def _error(took: ClipTook, said: Words) -> str:
