@@ -55,6 +55,7 @@ class Percentile(Step):
     apart: ClassVar[bool] = True
     beside: ClassVar[bool] = True
     additive: ClassVar[bool] = False
+    columns_beside: ClassVar[int] = 2 * len(DEVIATES) + 1
     name: str
     table: str
     of: str

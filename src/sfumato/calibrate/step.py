@@ -51,6 +51,8 @@ class Step(ABC):
     """Whether the cells of what it makes may be summed."""
     relative: ClassVar[bool] = False
     """Whether it multiplies cells, so that errors follow their sizes."""
+    columns_beside: ClassVar[int] = 3
+    """How many columns of 8 bytes may stand beside its values, at most: of errors, of what is missing."""
     name: str
     table: str
     to: tuple[str, ...]

@@ -9,7 +9,7 @@ import typer
 from sfumato.cli.command_list import CommandList
 from sfumato.cli.implied import implied_table
 from sfumato.cli.options import Json
-from sfumato.cli.output import columns, say, say_json
+from sfumato.cli.output import columns, note, say, say_json
 from sfumato.errors import LedgerError, PlanError, how_many
 
 if TYPE_CHECKING:
@@ -55,9 +55,15 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
     per_year: Annotated[
         bool, typer.Option("--per-year", help="The limit is for each calendar year, not for life.")
     ] = False,
+    no_memory: Annotated[
+        bool,
+        typer.Option(
+            "--no-memory", help="Charge it also where $SFUMATO_STATE cannot be written to remember the charge."
+        ),
+    ] = False,
 ) -> None:
     """Open the account of a population, once, by the disclosure officer."""
-    from sfumato.confidential import Account
+    from sfumato.confidential.opening import open_ledger
     from sfumato.privacy.notation import hidden_from_dict, limit_from_dict
 
     given = {"epsilon": epsilon, "delta": delta, "mu": mu, "rho": rho}
@@ -72,9 +78,11 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
         hidden = hidden_from_dict({"neighbours": neighbours, "unit": unit} | rows)
     else:
         raise PlanError("Who is hidden? Give --plan, or --neighbours and --unit.")
-    account = Account.create(ledger, population, hidden, limit, per_year)
+    account, rivals = open_ledger(ledger, population, hidden, limit, per_year, memory=not no_memory)
     span = "a year" if per_year else "for life"
     say(f"Opened {ledger} for {population}: limit {limit.words()} {span}; head {account.head[:16]}.")
+    for rival in rivals:
+        note(rival)
     if per_year:
         say("Its year is that of the clock of whichever machine runs: a clock set ahead opens the next year early.")
         say("More than a year after the last entry, `run` is refused until --year confirms the clock.")

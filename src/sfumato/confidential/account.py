@@ -48,9 +48,19 @@ class Account:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], population: str, hidden: Neighbours, limit: Loss, per_year: bool = False
+        cls,
+        path: str | os.PathLike[str],
+        population: str,
+        hidden: Neighbours,
+        limit: Loss,
+        per_year: bool = False,
+        *,
+        memory: bool = False,
     ) -> Self:
-        """A new ledger that only its owner can read; a file that is there already is never touched."""
+        """A new ledger that only its owner can read; a file that is there already is never touched.
+
+        With `memory` no run charges it that cannot remember the charge elsewhere.
+        """
         place, written = Path(path), loss_to_dict(limit_from_dict(loss_to_dict(limit)))
         body = {"population": chain.given("population", population), "hidden": hidden_to_dict(hidden), "limit": written}
         try:
@@ -60,7 +70,8 @@ class Account:
                 f"No ledger can be made at {place}: {error.strerror}. It is opened once, as a new file on a local disk."
             ) from None
         try:
-            _lay_out(place, body | {"per_year": bool(per_year), "format": chain.FORMAT})
+            remembers = {"memory": True} if memory else {}
+            _lay_out(place, body | remembers | {"per_year": bool(per_year), "format": chain.FORMAT})
         except BaseException:
             place.unlink(missing_ok=True)
             raise
@@ -82,6 +93,11 @@ class Account:
     @property
     def ledger(self) -> Ledger:
         return chain.ledger_of(self.entries)
+
+    @property
+    def memory(self) -> bool:
+        """Whether it was opened to be charged only where the charge can be remembered elsewhere."""
+        return self.entries[0].body.get("memory") is True
 
     def unfinished(self) -> tuple[Entry, ...]:
         """Charges whose release was never finished; they stay charged."""

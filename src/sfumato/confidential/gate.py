@@ -5,7 +5,7 @@ cannot be protected where some are withheld; the charge is on disk before the fi
 only after the ledger knows its hash. A crash leaves a charge without a release, which is listed, and never the reverse.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +18,8 @@ from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import refuse_leap
 from sfumato.confidential.contradicted import refuse_contradicted
+from sfumato.confidential.disk_space import DiskNeed, bytes_by_disk, needed_space, refuse_full
+from sfumato.confidential.draft import write_draft
 from sfumato.confidential.earlier_release import check_earlier
 from sfumato.confidential.engines.choose import refuse_before_reading, refuse_unheld
 from sfumato.confidential.excess import told_excess
@@ -26,8 +28,9 @@ from sfumato.confidential.labels import published
 from sfumato.confidential.leftovers import refuse_unnamed
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
+from sfumato.confidential.plugin_files import load_plugins
 from sfumato.confidential.publication import committed, named, refuse_taken, written
-from sfumato.confidential.remembered import refuse_older, remember
+from sfumato.confidential.remembered import refuse_older, refuse_unwritable_memory, remember
 from sfumato.confidential.sealed import scrubbed
 from sfumato.confidential.statement import stated
 from sfumato.confidential.tabulate import Tabulation, reading
@@ -66,6 +69,9 @@ def run(
         measure.with_.refuse_unready(draws)
     plan = _named(plan, microdata, options)
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
+    needs = needed_space(out, write_draft(plan, price, options, out, shapes), ledger)
+    refuse_full(needs)
+    _refuse_unheld(plan, microdata, needs)
     withholding = _withholding(plan, options)
     account = _account(ledger, plan, price, options, out, withholding)
     options.progress("priced")
@@ -76,6 +82,7 @@ def run(
         options.progress("read")
         exact = scrubbed(_withheld, withholding, records, options) if withholding else {}
         scrubbed(records.fetch, () if withholding else plan.measures)
+        refuse_full(needs)  # reading may have taken long
         part = Unnamed(out, _charged(account, plan, price, options))
         with adding(part.what, part.words):
             options.progress("reserved")
@@ -106,15 +113,20 @@ def _named(plan: Plan, microdata: Microdata, options: Options) -> Plan:
 def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options) -> None:
     """Whatever can be told without reading a record is told before any is read."""
     refuse_taken(out)
+    load_plugins()
     if plan.suppress:
         plan.suppress.refuse_absent()
     if options.sign_with:
         private_key(options.sign_with)
     design = [name for name in (plan.schema.weight, *plan.schema.replicates) if name]
-    need = reading(plan)
-    refuse_before_reading(microdata.sources, need, microdata.engine, design, spill=microdata.spill)
+    refuse_before_reading(microdata.sources, reading(plan), microdata.engine, design, spill=microdata.spill)
+    _refuse_unheld(plan, microdata)
+
+
+def _refuse_unheld(plan: Plan, microdata: Microdata, needs: Sequence[DiskNeed] = ()) -> None:
+    """Refuse what fits neither memory nor, where records are spilled, the disk that other parts of the run share."""
     if memory := plan.memory():
-        refuse_unheld(memory, microdata.sources, need, microdata.spill)
+        refuse_unheld(memory, microdata.sources, reading(plan), microdata.spill, bytes_by_disk(needs))
 
 
 def _withholding(plan: Plan, options: Options) -> "Withholding | None":
@@ -137,6 +149,8 @@ def _account(
     refuse_leap(account.entries, options.year)
     account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
     _refuse_unlaid(withholding, account, price)
+    if account.memory:
+        refuse_unwritable_memory(account.ledger.id)
     for said in filter(None, (refuse_older(account, out.parent), *refuse_unnamed(account, out))):
         options.note(said)
     return account
@@ -153,6 +167,8 @@ def _charged(account: Account | None, plan: Plan, price: Price, options: Options
     if account is None:
         return None
     refuse_older(account)  # reading may have taken long
+    if account.memory:
+        refuse_unwritable_memory(account.ledger.id)
     opening, plan_hash = account.ledger.id, digest(plan.to_toml().encode())
     with adding(lambda: "The ledger could not be charged", lambda: charged_words(account, price.total)):
         parts = [spend.loss for spend in price.spends]

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry, committed
@@ -41,15 +42,44 @@ def remember(opening: str, entry: Entry) -> str:
     return ""
 
 
+def refuse_unwritable_memory(opening: str = "") -> None:
+    """Refuse to go on where what is written to a ledger cannot be remembered, before anything is written to it."""
+    folder = state_folder() / "ledgers"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+        if (folder / opening).is_file():
+            os.close(os.open(folder / opening, os.O_APPEND | os.O_WRONLY))
+    except OSError as error:
+        raise LedgerError(
+            f"What is written to the ledger cannot be remembered in {folder} ({error.strerror}), so that a ledger put "
+            "back to an older copy would grant again what was spent. Nothing is charged; name a folder that can be "
+            "written in $SFUMATO_STATE."
+        ) from None
+
+
+def memories() -> Iterator[Entry]:
+    """The openings of the ledgers that this user opened, as far as they are remembered."""
+    folder = state_folder() / "ledgers"
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        yield from (entry for entry in _entries(path) if entry.kind == "open")
+
+
 def lost(account: Account) -> tuple[Entry, ...]:
     """The remembered entries that a ledger no longer holds, and nobody has confirmed as lost."""
-    path = state_folder() / "ledgers" / account.ledger.id
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    remembered = _entries(state_folder() / "ledgers" / account.ledger.id)
     known = set[str]()
     for entry in account.entries:  # read after the memory: whatever that holds was in the ledger before
         known.update((entry.hash, *entry.body.get("lost", ())))
-    gone = {one.hash: one for one in map(_entry, lines) if one and one.hash not in known}
+    gone = {entry.hash: entry for entry in remembered if entry.hash not in known}
     return tuple(sorted(gone.values(), key=lambda one: one.sequence))
+
+
+def _entries(path: Path) -> list[Entry]:
+    """The entries of a memory, but for lines that were cut off."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    return [entry for entry in map(_entry, lines) if entry]
 
 
 def _entry(line: str) -> Entry | None:

@@ -8,6 +8,7 @@ so which cells are listed says no more than their noisy values do.
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,12 +27,16 @@ from sfumato.schema import Table
 
 LARGEST_SPREAD = 2**44
 """The largest standard deviation of noise, in steps, that leaves room in 64 bits for a sum over all cells."""
+LEAST_SPREAD = 1e-25
+"""The smallest, in steps: what a release states of narrower noise is too small or too large to be read back."""
 NARROW, NOTHING = 8, 1e-13
 """The standard deviation, in steps, up to which a law is stated step by step, and the chance that is left out."""
 
 
 class Additive(Mechanism):
     """Adds integer noise of one law to every possible cell, the empty ones too; its law is all that it must state."""
+
+    columns_beside: ClassVar[int] = 0
 
     @abstractmethod
     def law(self, move: Move) -> Law:
@@ -80,11 +85,16 @@ def stated_noise(law: Law) -> Independent:
 
 
 def fits(law: Law, what: str) -> Law:
-    """The law, unless its noise would not fit the integers that carry it."""
+    """The law, unless its noise would not fit the integers that carry it, or is next to none."""
     if law.variance > float(LARGEST_SPREAD) ** 2:
         raise PlanError(
             f"{what} asks for noise with a standard deviation of {law.variance**0.5:.3g} steps, more than 64-bit cells "
             "can carry; use a coarser step, a tighter clip or a larger budget."
+        )
+    if law.variance < LEAST_SPREAD**2:
+        raise PlanError(
+            f"{what} asks for noise with a standard deviation below {LEAST_SPREAD:g} steps, which changes no number "
+            "and cannot be stated; give less budget."
         )
     return law
 

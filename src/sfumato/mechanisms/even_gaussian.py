@@ -63,6 +63,7 @@ class EvenGaussian(Mechanism):
 
     name: ClassVar[str] = "even-gaussian"
     source: ClassVar[str] = "Xiao, He, Zhang and Kifer 2023"
+    columns_beside: ClassVar[int] = 0
     mu: Fraction | None = None
     rho: Fraction | None = None
     fade: Fraction | None = None

@@ -91,6 +91,9 @@ class Mechanism(ABC):
     rests_on: ClassVar[tuple["Mechanism", ...]] = ()
     """The mechanisms, by an example each, of the measures of rows that it has to be given."""
 
+    columns_beside: ClassVar[int] = 3
+    """How many columns of 8 bytes may stand beside its published values, at most: of errors, of what is missing."""
+
     @property
     def note(self) -> str:
         """What is to be said beside numbers that it made, of what is not in them."""

@@ -57,6 +57,7 @@ class NoisyStats(Mechanism):
 
     name: ClassVar[str] = "noisy-stats"
     source: ClassVar[str] = "Alabi, McMillan, Sarathy, Smith and Vadhan 2020, algorithm 1; on the integers here"
+    columns_beside: ClassVar[int] = 2 * len(DEVIATES) + 1
     by_noise: ClassVar[float] = BY_NOISE
     """Which lines are told, and no part of a plan."""
     epsilon: Fraction

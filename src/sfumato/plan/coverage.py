@@ -138,7 +138,7 @@ class Coverage:
         assert table is not None  # noqa: S101 - of several tables the step itself says it
         step.refuse_unfit(table, controls)
 
-    def _listed(self, measure: Measure) -> int:
+    def cells_held(self, measure: Measure) -> int:
         """How many cells of a measure are held: all where they are laid out, else the possible that noise changes."""
         table = self._cells(measure)
         if table.dense or isinstance(table, Family):
@@ -152,7 +152,7 @@ class Coverage:
         for measure in measures:
             table = self._cells(measure)
             table.refuse_if_too_large(FARTHEST)
-            if (listed := self._listed(measure)) > LARGEST:
+            if (listed := self.cells_held(measure)) > LARGEST:
                 less = measure.with_.changes(self.move(measure)) < 1
                 instead = ", measure at a coarser level, or give it more budget, as less noise leaves more cells at 0."
                 raise PlanError(
@@ -172,7 +172,7 @@ class Coverage:
 
     def memory(self, measures: Sequence[Measure], moved: Sequence[Measure]) -> Memory | None:
         """What a run will need for measures and for those that steps move; nothing where it cannot be told."""
-        held = [HeldCells(one, self._cells(one), self._listed(one)) for one in measures]
+        held = [HeldCells(one, self._cells(one), self.cells_held(one)) for one in measures]
         return footprint(self.schema, held, [one.name for one in moved], self._naming(measures))
 
     def _naming(self, measures: Sequence[Measure]) -> NamingColumns:

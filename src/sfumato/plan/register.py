@@ -115,6 +115,9 @@ class RegisterCoverage(Coverage):
         cut = [level.of(self.schema.attribute(level.name)) for level in self.by(measure)]
         return math.prod(len(attribute.levels.leaves) for attribute in cut) if cut else 0
 
+    def cells_held(self, measure: Measure) -> int:
+        return self.size(measure)
+
     def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:
         suppressed = all(measure.with_.suppresses for measure in measures)
         for measure in () if suppressed else measures:

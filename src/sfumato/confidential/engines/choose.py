@@ -40,13 +40,19 @@ def refuse_before_reading(
         refuse_unspilled(sources, reading, spill)
 
 
-def refuse_unheld(memory: Memory, sources: Sources, reading: Reading, spill: Path | None) -> None:
-    """Stop at records that do not fit in memory, or where they are spilled on their disk, as their files say it."""
+def refuse_unheld(
+    memory: Memory, sources: Sources, reading: Reading, spill: Path | None, other: Mapping[int, int] | None = None
+) -> None:
+    """Stop at records that do not fit in memory, or where they are spilled on their disk, as their files say it.
+
+    `other` is what else is written to each disk, in bytes by its device, before the spilled records are gone.
+    """
     records, compared = held_rows(sources, reading), rows_compared(sources, reading)
     if spill is None:
         memory.refuse_records(records, in_turns=named_in_turns(sources, reading), compared=compared)
     else:
-        memory.refuse_spilled(records, SpillFolder(spill).free, compared=len(reading.columns) if compared else 0)
+        free = SpillFolder(spill).free - (other or {}).get(spill.stat().st_dev, 0)
+        memory.refuse_spilled(records, free, compared=len(reading.columns) if compared else 0)
 
 
 def refuse_unspilled(sources: Sources, reading: Reading, spill: Path) -> SpillFolder:
