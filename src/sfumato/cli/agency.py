@@ -66,6 +66,7 @@ def check(
     from sfumato.confidential import Tabulation
     from sfumato.confidential.clips import clip_fits
     from sfumato.confidential.contradicted import contradicted
+    from sfumato.confidential.left_out import left_out
     from sfumato.confidential.letter_case import cased_names
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
@@ -77,13 +78,16 @@ def check(
         broken = tabulation.faults() or contradicted(read, tabulation)
         faults = [(one, tabulation.broken(one), tabulation.examples(one)) for one in broken]
     clips, cased = ([], []) if faults else (clip_fits(read, microdata), cased_names(read, microdata))
+    rows_left_out = None if faults else left_out(read, microdata)
     if json:
         listed = [{"column": one.column, "rule": one.rule, "rows": rows, "values": told} for one, rows, told in faults]
-        told = {"cased": [one.to_dict() for one in cased]} if cased else {}
+        told: dict[str, Any] = {"cased": [one.to_dict() for one in cased]} if cased else {}
+        told |= {"at_most": rows_left_out.to_dict()} if rows_left_out else {}
         say_json({"confidential": True, "faults": listed, "clips": [one.to_dict() for one in clips]} | told)
     else:
         _say_faults(faults)
-        for words in filter(None, [*(one.words for one in clips), *(one.words for one in cased)]):
+        bounds = [rows_left_out.words] if rows_left_out else []
+        for words in filter(None, [*bounds, *(one.words for one in clips), *(one.words for one in cased)]):
             say(f"\n{words}")
     if faults:
         rules = "1 rule of the plan is" if len(faults) == 1 else f"{len(faults)} rules of the plan are"

@@ -18,6 +18,7 @@ def assessed(numbers: dict[str, Any]) -> list[str]:
     said = [summary(numbers), *([means(numbers)] if numbers["means"] else []), READ]
     said += [f"THE STATED MARGINS DO NOT HOLD. {one}; do not publish before you know why." for one in broken(numbers)]
     said += [f"THE STATED MARGINS DO NOT HOLD THE DATA AS THEY ARE. {one}." for one in missed(numbers)]
+    said += [numbers["at_most"]["words"]] if numbers["at_most"] and numbers["at_most"]["words"] else []
     said += dict.fromkeys(one["bounds"]["fit"] for one in numbers["products"] if one["bounds"]["fit"])
     return [*said, swept(numbers["sweep"])] if numbers["sweep"] else said
 

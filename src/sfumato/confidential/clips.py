@@ -21,6 +21,8 @@ FAR = 2
 """From which factor on a bound is far above what the data need."""
 BEYOND = 1000
 """Values are looked at up to so many times the bound."""
+MOST_SUMMED = 2**31
+"""How many steps a value may have to be summed: those of 2³¹ rows fit 64 bits."""
 ADVICE = "Choose a bound that is public knowledge: one read off the data gives a value away."
 
 
@@ -41,6 +43,9 @@ class ClipFit(Sealed):
     """Whether values are summed, so that what lies beyond is lost, and noise is as wide as the clip."""
     looked_to: float = math.inf
     """How far from 0 values were looked at: one that is as far may lie farther."""
+    money: tuple[float, float] | None = None
+    """What all values sum to, and what they do within the bounds; None where they are not summed."""
+    unit: str = ""
 
     @property
     def ratio(self) -> float | None:
@@ -62,6 +67,7 @@ class ClipFit(Sealed):
         """The same for machines."""
         told = {"measure": self.measure, "column": self.column, "clip": list(self.bounds), "least": self.least}
         told |= {"largest": self.largest, "rows": self.rows, "rows_cut": self.cut, "noise_too_wide_by": self.ratio}
+        told |= {"total": self.money and self.money[0], "total_within_clip": self.money and self.money[1]}
         told |= {"excess_bought_by": self.buys and self.buys[0], "or_farther": self.went_beyond}
         return told | {"words": self.words}
 
@@ -74,11 +80,23 @@ class ClipFit(Sealed):
         if self.cut:
             part = f"{self.cut:,} of {self.rows:,} rows, {self.cut / self.rows:.2g} of them"
             lost = "what lies beyond is not in the totals" if self.summed else "the value counts as the bound"
-            return f"A clip cuts: {held}, and {reach}. In {part}, {lost}. {self._remedy}"
+            return f"A clip cuts: {held}, and {reach}. In {part}, {lost}{self._loss}. {self._remedy}"
         if self.fits:
             return ""
         times = "and all are 0" if self.ratio is None else f"so noise is {self.ratio:,.3g} times as wide as it need be"
         return f"A clip is far above what the data need: {held}, {reach}, {times}. {ADVICE}"
+
+    @property
+    def _loss(self) -> str:
+        """How much of the total the clip takes; what it adds, where it cuts more from below."""
+        if self.money is None:
+            return ""
+        total, kept = self.money
+        verb, share = (
+            "takes" if total >= kept else "adds",
+            f", {abs(total - kept) / abs(total):.2g} of it" if total else "",
+        )
+        return f"; it {verb} {_said(abs(total - kept))} of {_said(total)} {self.unit}{share}"
 
     def _end(self, value: float) -> str:
         """The least or the largest value, or that it lies at least so far."""
@@ -123,8 +141,26 @@ class Looked(Sealed):
         return Sum(replace(self.clipped, low=low - step, high=low))
 
     @property
+    def within(self) -> Sum:
+        return Sum(self.clipped)
+
+    @property
+    def whole(self) -> Sum:
+        """The sum of all values, those farther than can be summed as the farthest that can."""
+        farthest = min(
+            self.farthest, max(MOST_SUMMED * self.clipped.step, abs(self.clipped.low), abs(self.clipped.high))
+        )
+        return Sum(replace(self.clipped, low=-farthest, high=farthest))
+
+    @property
+    def _is_summed(self) -> bool:
+        """Whether values are summed, and those of 2³¹ rows fit 64 bits."""
+        widest = max(abs(self.clipped.low), abs(self.clipped.high))
+        return self.measure.of.additive and widest <= MOST_SUMMED * self.clipped.step
+
+    @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        return Rows(), self.extremes, self.above, self.below
+        return Rows(), self.extremes, self.above, self.below, *((self.within, self.whole) if self._is_summed else ())
 
     def fit(self, columns: Columns, buys: tuple[str, float] | None) -> ClipFit | None:
         """How the clip sits, from what an engine computed over all rows; nothing where there are none."""
@@ -134,7 +170,11 @@ class Looked(Sealed):
         least, largest = (float(end * self.clipped.step) for end in columns[self.extremes].ravel().tolist())
         bounds = (float(self.clipped.low), float(self.clipped.high))
         about = self.measure.name, self.clipped.column, bounds, least, largest, rows, cut, buys
-        return ClipFit(*about, self.measure.of.additive, float(self.farthest)) if rows else None
+        sums = [columns[asked] for asked in (self.whole, self.within)] if self._is_summed else []
+        totals = [float(int(column.item()) * self.clipped.step) for column in sums]
+        money = (totals[0], totals[1]) if totals else None
+        unit = self.measure.of.unit
+        return ClipFit(*about, self.measure.of.additive, float(self.farthest), money, unit) if rows else None
 
 
 def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
@@ -143,11 +183,11 @@ def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
     if not looked:
         return []
     asked = tuple(dict.fromkeys(wanted for one in looked for wanted in one.aggregates))
-    names = dict.fromkeys(name for one in looked for name in _where(plan, one.measure).masks)
+    names = dict.fromkeys(name for one in looked for name in universe_box(plan, one.measure).masks)
     need = Reading(plan.schema, tuple(plan.schema.attribute(name) for name in names), asked)
     engine, _ = scrubbed(opened, microdata.sources, need, b"", microdata.engine, microdata.spill)
     with closing(engine):
-        columns = [engine.aggregate(Table(()), asked, _where(plan, one.measure)) for one in looked]
+        columns = [engine.aggregate(Table(()), asked, universe_box(plan, one.measure)) for one in looked]
     found = [one.fit(each, _buys(plan, one.measure)) for one, each in zip(looked, columns, strict=True)]
     return [fit for fit in found if fit is not None]
 
@@ -176,7 +216,7 @@ def _clipped(measure: Measure) -> list[Clipped]:
     return list(dict.fromkeys(value for value in values if isinstance(value, Clipped)))
 
 
-def _where(plan: Plan, measure: Measure) -> Box:
+def universe_box(plan: Plan, measure: Measure) -> Box:
     """The universe of a measure, by the attributes that are read of the data: not by those that a register says."""
     read = {attribute.name for attribute in plan.over.read([measure])}
     return Box({name: mask for name, mask in plan.universe(measure).masks.items() if name in read})

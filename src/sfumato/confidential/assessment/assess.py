@@ -26,6 +26,7 @@ from sfumato.confidential.assessment.utility import (
 )
 from sfumato.confidential.clips import ClipFit, clip_fits
 from sfumato.confidential.labels import published
+from sfumato.confidential.left_out import left_out
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError
@@ -72,9 +73,10 @@ def assess(
         found = pairs(plan, release, truths)
         progress("read")
         numbers = _about(plan, release, rules)
-        fits = clip_fits(plan, microdata)
+        fits, rows_left_out = clip_fits(plan, microdata), left_out(plan, microdata)
         clips = {name: _fits(fits, name) for name in dict.fromkeys(one.measure for one in fits)}
         numbers["products"] = [_product(pair, plan, rules, clips) for pair in found]
+        numbers["at_most"] = rows_left_out.to_dict() if rows_left_out else None
         numbers["means"] = list(means(release, found, rules))
         progress("compared")
         numbers["sweep"] = None

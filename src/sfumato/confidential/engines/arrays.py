@@ -250,12 +250,12 @@ class Arrays(Sealed, Engine):
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:  # noqa: ARG002 - there are no faults
         return []
 
-    def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:
+    def crowds(self, column: str, at_most: int, most: int = MOST_LISTED) -> tuple[int, list[tuple[str, int]]]:
         names = self._naming.units(column)
         every, first, rows = names.crowds(at_most)
         texts = names.texts_of(first).cast(pa.string()).to_pylist()
         listed = sorted(zip(texts, rows.tolist(), strict=True), key=lambda one: (-one[1], one[0]))
-        return every, listed[:MOST_LISTED]
+        return every, listed[:most]
 
     def close(self) -> None:
         vars(self).clear()

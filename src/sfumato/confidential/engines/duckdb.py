@@ -75,13 +75,13 @@ class DuckDB(Sealed, Engine):
             ((rows,),) = self._session.ask(f"SELECT count(*) FROM ({fault.query})")
             return int(rows)
 
-    def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:
+    def crowds(self, column: str, at_most: int, most: int = MOST_LISTED) -> tuple[int, list[tuple[str, int]]]:
         crowded = (
             f"SELECT {self._unit(column)} AS name, count(*) AS rows FROM coded GROUP BY name HAVING rows > {at_most}"
         )
         with without_values("Those in too many records could not be listed"):
             ((rows,),) = self._session.ask(f"SELECT coalesce(sum(rows), 0) FROM ({crowded})")
-            few = f"SELECT CAST(name AS VARCHAR), rows FROM ({crowded}) ORDER BY rows DESC, 1 LIMIT {MOST_LISTED}"
+            few = f"SELECT CAST(name AS VARCHAR), rows FROM ({crowded}) ORDER BY rows DESC, 1 LIMIT {most}"
             return int(rows), [(name, int(many)) for name, many in self._session.ask(few)]
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:

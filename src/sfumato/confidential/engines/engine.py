@@ -69,8 +69,8 @@ class Engine(ABC):
         """All offending values that have a turn, by their hash, and how many records have each: confidential."""
         return []
 
-    def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:  # noqa: ARG002 - where it does not
-        """How many records are of names that stand in more than so many, and those in most, a few: confidential."""
+    def crowds(self, column: str, at_most: int, most: int = MOST_LISTED) -> tuple[int, list[tuple[str, int]]]:  # noqa: ARG002 - where it does not
+        """How many records are of names that stand in more than so many, and `most` of those in most: confidential."""
         return 0, []
 
     @abstractmethod

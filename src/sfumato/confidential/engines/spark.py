@@ -149,9 +149,9 @@ class Spark(Sealed, Engine):
         with without_values("The offending records could not be counted"):
             return self._judges[fault].broken(fault)
 
-    def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:
+    def crowds(self, column: str, at_most: int, most: int = MOST_LISTED) -> tuple[int, list[tuple[str, int]]]:
         with without_values("Those in too many records could not be listed"):
-            return self._units.crowds(column, at_most, MOST_LISTED)
+            return self._units.crowds(column, at_most, most)
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         counted = [one for one in aggregates if not isinstance(one, Weighted)]

@@ -112,13 +112,13 @@ class Spilled(Sealed, Engine):
         with without_values("The offending records could not be counted"):
             return self._judges[fault].broken(fault)
 
-    def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:
+    def crowds(self, column: str, at_most: int, most: int = MOST_LISTED) -> tuple[int, list[tuple[str, int]]]:
         (parts,) = [one for one in self._spilling.parts if one.parting.by == (column,)]
         rows, listed = 0, list[tuple[str, int]]()
         with without_values("Those in too many records could not be listed"):
             for engine in parts.engines(self._open):
-                more, few = engine.crowds(column, at_most)
-                rows, listed = rows + more, sorted([*listed, *few], key=lambda one: (-one[1], one[0]))[:MOST_LISTED]
+                more, few = engine.crowds(column, at_most, most)
+                rows, listed = rows + more, sorted([*listed, *few], key=lambda one: (-one[1], one[0]))[:most]
         return rows, listed
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
