@@ -118,8 +118,16 @@ def test_a_plan_with_a_mechanism_that_no_folder_holds_is_refused_before_the_char
     assert is_uncharged(ledger)
 
 
+def test_a_trial_with_such_a_mechanism_says_that_a_run_is_refused(small_plan, tmp_path):
+    jobs, pay = small_plan.measures
+    plan, notes = replace(small_plan, measures=(replace(jobs, with_=OwnGeometric(1)), pay)), []
+    data = Microdata.open(small_rows(100), plan.schema)
+    run(plan, data, None, tmp_path / "trial", Options(1, note=notes.append))
+    assert any("A run with a ledger is refused" in words for words in notes)
+
+
 def test_a_title_that_is_no_text_is_refused_before_the_charge(publish, ledger, small_plan):
-    with pytest.raises(PlanError, match="could not be read back, so it is not made, and nothing is charged"):
+    with pytest.raises(PlanError, match=r"could not be read back: .* nothing is charged"):
         publish(replace(small_plan, title="Jobs \ud800"))
     assert is_uncharged(ledger)
 

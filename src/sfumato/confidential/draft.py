@@ -17,27 +17,35 @@ from sfumato.release import open_release, seal
 
 
 def write_draft(plan: Plan, price: Price, options: Options, out: Path, shapes: Sequence[Shapes]) -> int:
-    """Refuse a plan that would not read back, or with which a release would not; the bytes that the release takes."""
-    # What is stated of sampling may need numbers; it is stated of each product when that is there.
-    manifest = stated(replace(plan, sampling="census"), price, options).model_copy(update={"releasable": False})
+    """Refuse a plan that would not read back, or with which a release would not; the bytes that the release takes.
+
+    A run that is charged to nothing goes on, and says that a run with a ledger would be refused.
+    """
     try:
-        with TemporaryDirectory(prefix=f".{out.name}.", suffix=PARTIAL, dir=out.parent) as name:
-            folder = Path(name)
-            draft = written(folder, plan, [], manifest, [], shapes)
-            _refuse_altered(plan, folder / "plan.toml")
-            seal(folder, draft)
-            open_release(folder)
-            return _size(folder) + product_bytes(plan)
+        return _draft_bytes(plan, price, options, out, shapes) + product_bytes(plan)
     except OSError as error:
         raise ReleaseError(
             f"The release could not be written to {out.parent}: {error.strerror or type(error).__name__}. Nothing is "
             "charged; make room, or choose another --out."
         ) from None
     except (SfumatoError, TypeError, ValueError, AttributeError, LookupError) as error:
-        raise PlanError(
-            f"A release of the plan {plan.name!a} could not be read back, so it is not made, and nothing is charged: "
-            f"{_first_line(error)}"
-        ) from None
+        refusal = f"A release of the plan {plan.name!a} could not be read back: {_first_line(error)}"
+        if not options.confidential:
+            raise PlanError(f"{refusal} So it is not made, and nothing is charged.") from None
+        options.note(f"{refusal} A run with a ledger is refused.")
+        return product_bytes(plan)
+
+
+def _draft_bytes(plan: Plan, price: Price, options: Options, out: Path, shapes: Sequence[Shapes]) -> int:
+    # What is stated of sampling may need numbers; it is stated of each product when that is there.
+    manifest = stated(replace(plan, sampling="census"), price, options).model_copy(update={"releasable": False})
+    with TemporaryDirectory(prefix=f".{out.name}.", suffix=PARTIAL, dir=out.parent) as name:
+        folder = Path(name)
+        draft = written(folder, plan, [], manifest, [], shapes)
+        _refuse_altered(plan, folder / "plan.toml")
+        seal(folder, draft)
+        open_release(folder)
+        return _size(folder)
 
 
 def _first_line(error: Exception) -> str:

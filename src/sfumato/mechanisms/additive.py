@@ -49,6 +49,9 @@ class Additive(Mechanism):
             return Noisy(cells.domain, values, cells.step, cells.move, places=places)
         return Noisy(cells.domain, laid_out(cells, law, draws), cells.step, cells.move)
 
+    def refuse_unstatable(self, move: Move) -> None:
+        refuse_next_to_none(self.law(move), self.words())
+
     def error_law(self, move: Move, number: Typical) -> ErrorLaw:
         return stated_noise(self.law(move)).law.times(float(number.step))
 
@@ -85,18 +88,22 @@ def stated_noise(law: Law) -> Independent:
 
 
 def fits(law: Law, what: str) -> Law:
-    """The law, unless its noise would not fit the integers that carry it, or is next to none."""
+    """The law, unless its noise would not fit the integers that carry it."""
     if law.variance > float(LARGEST_SPREAD) ** 2:
         raise PlanError(
             f"{what} asks for noise with a standard deviation of {law.variance**0.5:.3g} steps, more than 64-bit cells "
             "can carry; use a coarser step, a tighter clip or a larger budget."
         )
+    return law
+
+
+def refuse_next_to_none(law: Law, what: str) -> None:
+    """Refuse noise that is so narrow that a release could not state its error, or not be read back."""
     if law.variance < LEAST_SPREAD**2:
         raise PlanError(
             f"{what} asks for noise with a standard deviation below {LEAST_SPREAD:g} steps, which changes no number "
             "and cannot be stated; give less budget."
         )
-    return law
 
 
 def laid_out(cells: Cells, law: Law, draws: Draws) -> Integers:

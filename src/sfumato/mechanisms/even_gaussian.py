@@ -23,7 +23,7 @@ import numpy as np
 
 from sfumato.draws import DiscreteNormal, Draws, Law, RoundedNormal
 from sfumato.errors import PlanError
-from sfumato.mechanisms.additive import fits
+from sfumato.mechanisms.additive import fits, refuse_next_to_none
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.contrasts import LawsAt, blocks, components_of, contrasts, laws_at, laws_of, told_rungs
 from sfumato.mechanisms.margin_aims import (
@@ -227,14 +227,22 @@ class EvenGaussian(Mechanism):
         self._refuse_undrawable(move)
         return max(self.by_ways(move, number).values())
 
+    def refuse_unstatable(self, move: Move) -> None:
+        refuse_next_to_none(self.law(min(self._variances(move))), self.words())
+
     def _refuse_undrawable(self, move: Move) -> None:
         """Say so, before anything is charged, where there is no such design or its noise cannot be drawn."""
+        found = self._variances(move)
+        for variance in (min(found), max(found) * self.grain(move) ** 2):
+            self.law(variance)
+
+    def _variances(self, move: Move) -> set[Fraction]:
+        """The least and the largest variance of a contrast of every component."""
         design, found = self.design(move), set[Fraction]()
         for one, variance in zip(design.family.components, design.variances, strict=True):
             kinds = [(int(rung.siblings.min()), int(rung.siblings.max())) for rung in told_rungs(design.family, one)]
             found |= {variance * math.prod(design.wide(kind[end]) for kind in kinds) for end in (0, 1)}
-        for variance in (min(found), max(found) * self.grain(move) ** 2):
-            self.law(variance)
+        return found
 
     def unfit(self, cells: Cells) -> str:
         family = every_table(cells.move, self.name).family

@@ -123,6 +123,9 @@ class Mechanism(ABC):
         """Why no error of what it publishes can be stated, by the plan alone; nothing where one is."""
         return None
 
+    def refuse_unstatable(self, move: Move) -> None:  # noqa: B027 - most noise has an error that can be stated
+        """Say so where a release could not state the error of its noise, before there are data."""
+
     @abstractmethod
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         """The standard error that noise gives a number, in its unit, or why none can be told before there are data.

@@ -135,6 +135,7 @@ def _refuse_undrawable(plan: Decisions) -> None:
     for measure in plan.measures:
         cells = plan.over.size(measure)
         try:
+            measure.with_.refuse_unstatable(plan.move(measure))
             error = measure.with_.expected(plan.move(measure), typical(plan, measure, cells=cells))
         except ValueError as refused:
             raise PlanError(f"Measure '{measure.name}' with {measure.with_.words()}: {refused}") from None
