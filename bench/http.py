@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -83,15 +83,17 @@ def _running(command: list[str], port: int, release: Path | None) -> Iterator[Se
 
 def _answers(port: int) -> bool:
     try:
-        asked(HTTPConnection("127.0.0.1", port, timeout=2), "/health")
+        with closing(HTTPConnection("127.0.0.1", port, timeout=2)) as connection:
+            asked(connection, "/health")
     except OSError:
         return False
     return True
 
 
-def serving(release: Path) -> AbstractContextManager[Server]:
+def serving(release: Path, *more: str) -> AbstractContextManager[Server]:
     port = free_port()
-    return _running([sys.executable, "-m", "sfumato", "serve", str(release), "--port", str(port)], port, release)
+    command = [sys.executable, "-m", "sfumato", "serve", str(release), *more, "--port", str(port)]
+    return _running(command, port, release)
 
 
 def bare(size: int) -> AbstractContextManager[Server]:

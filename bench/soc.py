@@ -41,7 +41,7 @@ def attributes(*, large: bool) -> list[sf.Attribute]:
     return [sf.Attribute(name, one) for name, one in levels.items()]
 
 
-def made(folder: Path, *, large: bool, name: str = "bench") -> Path:
+def made(folder: Path, *, large: bool, name: str = "bench", period: str = "2026") -> Path:
     """A release from random records, through the gate as an agency makes it."""
     folder.mkdir(parents=True)
     known, chosen = attributes(large=large), np.random.default_rng(1)
@@ -52,7 +52,7 @@ def made(folder: Path, *, large: bool, name: str = "bench") -> Path:
     pq.write_table(pa.table(columns), folder / "jobs.parquet")
     schema = sf.Schema(tuple(known), unit="job", repeated_rows=True)
     count = sf.Measure("jobs", sf.Count(), schema.names, sf.Geometric(1))
-    plan = sf.Plan(name, schema, sf.AddRemove("job"), sf.Approximate(1), (count,), title="Jobs", period="2026")
+    plan = sf.Plan(name, schema, sf.AddRemove("job"), sf.Approximate(1), (count,), title="Jobs", period=period)
     Account.create(folder / "jobs.ledger", "jobs", plan.hidden, plan.limit)
     run(plan, Microdata.open(folder / "jobs.parquet", schema), folder / "jobs.ledger", folder / "release")
     return folder / "release"

@@ -90,8 +90,7 @@ def test_form_gives_back_the_state_in_the_address(page, error):
         ("rows", "sex"),
         ("cols", "age"),
         ("codelist[place]", "level1"),
-        ("sum[trade]", "a"),
-        ("sum[trade]", "b"),
+        ("sum[trade]", "a,b"),
         ("error", error),
     ]
     shown = parsed(page, f"{TABLE}?{urlencode(asked)}")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import QueryError
+
 Floats = NDArray[np.float64]
 Place = Callable[[Floats], Floats]
 """From points to where they lie; longitude and latitude stand in this order."""
@@ -18,6 +20,9 @@ EXACT = 0.5
 """In grid units: how far the lattice may be off between its lines."""
 MARGIN, PIECES = 0.1, 64
 """How far around the map rings are followed, and how many pieces an edge across it has at the least."""
+MOST_FOLLOWED = 15_000
+"""The most pieces that the edges of one ring are followed in."""
+SIMPLER = "draw it more simply, or leave out corners"
 
 TURNS = range(-2, 3)
 """How many turns around the earth longitudes from -360 to 360 may be away from where a map has them."""
@@ -61,8 +66,12 @@ class DegreeLattice:
         low, high = np.array([self.west, self.south]), np.array([self.east, self.north])
         margin = MARGIN * (high - low)
         laid = (degrees + np.array([360.0 * turn, 0.0]) for turn in TURNS)
-        cut = [clipped(ring, low - margin, high + margin) for ring in laid]
-        return [self(_dense(ring, (high - low) / PIECES)) for ring in cut if len(ring)]
+        near = (ring for ring in laid if _meets(ring, low - margin, high + margin))
+        cut = [ring for ring in (clipped(one, low - margin, high + margin) for one in near) if len(ring)]
+        step = (high - low) / PIECES
+        if sum(int(_pieces(ring, step).sum()) for ring in cut) > MOST_FOLLOWED:
+            raise QueryError(f"The area has too many corners and turns to be followed: {SIMPLER}.")
+        return [self(_dense(ring, step)) for ring in cut]
 
 
 def clipped(ring: Floats, low: Floats, high: Floats) -> Floats:
@@ -84,10 +93,20 @@ def clipped(ring: Floats, low: Floats, high: Floats) -> Floats:
     return ring
 
 
+def _meets(ring: Floats, low: Floats, high: Floats) -> bool:
+    """Whether the box around a ring meets another."""
+    return bool((ring.max(axis=0) >= low).all() and (ring.min(axis=0) <= high).all())
+
+
+def _pieces(ring: Floats, step: Floats) -> NDArray[np.intp]:
+    """How many pieces each edge of a closed ring is followed in."""
+    along = np.roll(ring, -1, axis=0) - ring
+    return np.asarray(np.maximum(np.ceil((np.abs(along) / step).max(axis=1)), 1), dtype=np.intp)
+
+
 def _dense(ring: Floats, step: Floats) -> Floats:
     """A closed ring with further corners along its edges, none of which is longer than a step either way."""
-    along = np.roll(ring, -1, axis=0) - ring
-    count = np.maximum(np.ceil((np.abs(along) / step).max(axis=1)), 1).astype(int)
+    along, count = np.roll(ring, -1, axis=0) - ring, _pieces(ring, step)
     edge = np.repeat(np.arange(len(ring)), count)
     part = (np.arange(len(edge)) - np.repeat(np.cumsum(count) - count, count)) / count[edge]
     return np.asarray(ring[edge] + part[:, None] * along[edge])

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
-from sfumato.geography.frame import MapFrame, could_be_degrees
+from sfumato.geography.frame import MOST_FOLLOWED, SIMPLER, MapFrame, could_be_degrees
 from sfumato.geography.misplaced import meets_grid, misplaced, turned_over
 from sfumato.geography.shapes import Shapes
 
 Floats = NDArray[np.float64]
+Rings = tuple[tuple[tuple[int, int], ...], ...]
 MOST_BYTES, MOST_POINTS, DEEPEST = 200_000, 10_000, 6
 """What GeoJSON may have at the most; the depth is that of collections within collections."""
 MOST_CORNERS = 500
@@ -34,7 +35,7 @@ _WANTED = "give a Polygon or MultiPolygon, alone, as a Feature or in a FeatureCo
 class ReaderArea:
     """Closed rings of whole numbers on the grid of a map."""
 
-    rings: tuple[tuple[tuple[int, int], ...], ...]
+    rings: Rings
 
     def __post_init__(self) -> None:
         corners = sum(map(len, self.rings))
@@ -70,19 +71,45 @@ def from_geojson(written: bytes, shapes: Shapes) -> ReaderArea:
         )
     given = _rings(written)
     _refuse_around(given, frame)
-    rings = [laid for ring in given for laid in frame.on_grid(ring)]
+    rings = _laid(given, frame)
     if not meets_grid(rings, shapes) or any(np.abs(ring).max() > FARTHEST for ring in rings):
         raise QueryError(misplaced(given, shapes, frame))
-    for moved in MOVED:
-        kept = tuple(one for one in (_whole(_simplified(ring, moved)) for ring in rings) if len(one) >= 3)
-        if sum(map(len, kept)) <= MOST_CORNERS:
-            break
-    if not kept:
+    tried = (_corners(rings, moved) for moved in MOVED)
+    corners = next((some for some in tried if some is not None), None)
+    if corners is None:
+        raise QueryError(f"The area has more than {MOST_CORNERS} corners, the most that are read: {SIMPLER}.")
+    if not corners:
         raise QueryError(
             "The area is thinner or smaller than anything on the map, whose grid has a unit of "
             f"{1 / frame.unit:,.3g} in the coordinates that it was made from; draw a larger one."
         )
-    return ReaderArea(kept)
+    return ReaderArea(corners)
+
+
+def _corners(rings: Sequence[Floats], moved: float) -> Rings | None:
+    """The corners that are left of some rings on the grid; None where there are too many, which stops the work."""
+    corners: list[tuple[tuple[int, int], ...]] = []
+    count = 0
+    for ring in rings:
+        simpler = _simplified(ring, moved)
+        whole = () if simpler is None else _whole(simpler)
+        count += len(whole) if len(whole) >= 3 else 0
+        if simpler is None or count > MOST_CORNERS:
+            return None
+        corners += [whole] if len(whole) >= 3 else []
+    return tuple(corners)
+
+
+def _laid(given: Sequence[Floats], frame: MapFrame) -> list[Floats]:
+    """The rings on the grid of the map; refused where so many pieces of them would have to be followed."""
+    rings, count = list[Floats](), 0
+    for ring in given:
+        laid = frame.on_grid(ring)
+        count += sum(map(len, laid))
+        if count > MOST_FOLLOWED:
+            raise QueryError(f"The area has too many corners and turns to be followed: {SIMPLER}.")
+        rings += laid
+    return rings
 
 
 def _refuse_around(rings: Sequence[Floats], frame: MapFrame) -> None:
@@ -170,12 +197,15 @@ def _turned(ring: Floats, *, outer: bool) -> Floats:
     return ring if positive == outer else ring[::-1]
 
 
-def _simplified(ring: Floats, most: float) -> Floats:
-    """A ring without the corners that lie within some distance of the line between others (Douglas and Peucker)."""
+def _simplified(ring: Floats, most: float) -> Floats | None:
+    """A ring without the corners that lie within some distance of the line between others (Douglas and Peucker).
+
+    It is None as soon as more are left than any area may have, even if half of them fell together on the grid.
+    """
     kept = np.zeros(len(ring), dtype=bool)
     far = int(np.argmax(((ring - ring[0]) ** 2).sum(axis=1)))
     kept[[0, far, -1]] = True
-    open_ones = [(0, far), (far, len(ring) - 1)]
+    open_ones, count = [(0, far), (far, len(ring) - 1)], 3
     while open_ones:
         first, last = open_ones.pop()
         if last - first < 2:
@@ -184,6 +214,9 @@ def _simplified(ring: Floats, most: float) -> Floats:
         if away.max() > most:
             middle = first + 1 + int(np.argmax(away))
             kept[middle] = True
+            count += 1
+            if count > 2 * MOST_CORNERS:
+                return None
             open_ones += [(first, middle), (middle, last)]
     return ring[kept]
 

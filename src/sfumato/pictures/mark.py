@@ -172,12 +172,15 @@ def series_of(marks: Sequence[Mark]) -> list[str]:
     if not marks:
         raise QueryError("A picture of no numbers was asked for; choose at least one row.")
     if len(marks) > MOST_MARKS:
-        raise QueryError(
-            f"A picture of {len(marks):,} numbers was asked for; it holds {MOST_MARKS:,}: choose fewer rows."
-        )
+        raise QueryError(too_many_marks(len(marks)))
     if len(names) > MOST_SERIES:
         raise QueryError(f"{len(names)} series were asked for; a picture holds {MOST_SERIES}: choose fewer columns.")
     return names
+
+
+def too_many_marks(count: int) -> str:
+    """Why a picture of so many numbers is refused."""
+    return f"A picture of {count:,} numbers was asked for; it holds {MOST_MARKS:,}: choose fewer rows."
 
 
 def spoken(mark: Mark, words: PictureWords) -> str:

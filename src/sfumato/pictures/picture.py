@@ -1,6 +1,7 @@
 """Picture: a drawing with its title, its words and its data, to show on a page, in a notebook, or to keep as a file."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -11,6 +12,8 @@ from markupsafe import Markup
 from sfumato.errors import QueryError
 from sfumato.foreign_text import marked
 
+MOST_PIXELS, LEAST_ZOOM = 4_000_000, 1.0
+"""From so many pixels on a drawing is less fine, down to one pixel a unit: each takes ten bytes while it is drawn."""
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -55,10 +58,10 @@ class Picture:
         return str(self.svg).replace("<svg ", f'<svg xmlns="{SVG_NAMESPACE}" ', 1)
 
     def to_png(self, zoom: float = 2.0) -> bytes:
-        """The drawing in pixels, twice as fine as it is wide unless told otherwise."""
+        """The drawing in pixels, twice as fine as it is wide unless told otherwise; a very long one is less fine."""
         from sfumato.pictures.png import png
 
-        return png(self.to_svg(), zoom)
+        return png(self.to_svg(), min(zoom, max(LEAST_ZOOM, math.sqrt(MOST_PIXELS / (self.width * self.height)))))
 
     def to_vega(self) -> str:
         """The same marks as Vega-Lite JSON, to change and draw elsewhere."""

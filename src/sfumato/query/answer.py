@@ -81,7 +81,7 @@ class Answer:
     @property
     def changes(self) -> bool:
         """Whether the numbers are changes, each with a verdict."""
-        return bool(self.columns.more)
+        return self.figures.has_changes
 
     def metric(self, name: str) -> NDArray[Any]:
         """One of the metrics of every cell."""

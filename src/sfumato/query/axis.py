@@ -1,6 +1,7 @@
 """Axis: an attribute laid out as the rows or columns of a table: levels of any depth, and groups that readers name."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -76,7 +77,7 @@ class Axis:
         """The note of a level, or the levels of a group."""
         group, levels = self.group(code), self.attribute.levels
         if group is None:
-            return levels.notes[levels.codes.index(code)] if any(levels.notes) else ""
+            return levels.notes[levels.turn(code)] if any(levels.notes) else ""
         return ", ".join(levels.label(one) for one in group.codes)
 
     def mask(self, code: str) -> NDArray[np.bool_]:
@@ -91,6 +92,14 @@ class Axis:
         return self.attribute.levels.groups(
             [code if group is None else group.codes for code, group in zip(self.codes, named, strict=True)]
         )
+
+    @property
+    def has_overlaps(self) -> bool:
+        """Whether a group shares a leaf with something else that is shown."""
+        if not self.named:
+            return False
+        is_group = np.array([code in self._group for code in self.codes])
+        return bool((self.groups.times[self.groups.places[is_group[self.groups.rows]]] > 1).any())
 
     @cached_property
     def overlaps(self) -> tuple[tuple[str, str], ...]:
@@ -157,10 +166,11 @@ def _chosen(attribute: Attribute, items: Sequence[Item]) -> Axis:
     levels = attribute.levels
     if not items:
         raise QueryError(f"{attribute.label}: nothing is shown; {nearest('', levels.codes)}")
-    named = tuple(dict.fromkeys(_named(attribute, item) for item in items if isinstance(item, Group)))
-    names = [group.name.lower() for group in named]
-    for name in names:
-        if names.count(name) > 1:
+    groups = [item for item in items if isinstance(item, Group)]
+    taken = {name.lower() for name in (*levels.codes, *levels.labels)} if groups else set()
+    named = tuple(dict.fromkeys(_named(attribute, group, taken) for group in groups))
+    for name, count in Counter(group.name.lower() for group in named).items():
+        if count > 1:
             raise QueryError(f"{attribute.label}: two groups are named '{name}'; give each a name of its own.")
     codes = (code for item in items for code in _codes(attribute, item))
     return Axis(attribute, tuple(dict.fromkeys(codes)), named)
@@ -180,12 +190,12 @@ def _is_word(item: Item) -> bool:
     return isinstance(item, str) and (item in {"leaves", "all"} or (item[:1] == "@" and item[1:].isdigit()))
 
 
-def _named(attribute: Attribute, group: Group) -> Group:
-    """The group by the codes of its levels, with a name that no level has."""
+def _named(attribute: Attribute, group: Group, taken: Collection[str]) -> Group:
+    """The group by the codes of its levels, with a name that is not among those of the levels, in lower case."""
     levels = attribute.levels
     if not group.codes:
         raise QueryError(f"{attribute.label}: the group '{group.name}' is empty; {nearest('', levels.codes)}")
-    if group.name.lower() in {name.lower() for name in (*levels.codes, *levels.labels)} or group.code in levels.codes:
+    if group.name.lower() in taken or levels.has(group.code):
         raise QueryError(
             f"{attribute.label}: '{group.name}' is already a level, so no group may have that name; choose another one."
         )

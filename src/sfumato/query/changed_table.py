@@ -52,6 +52,10 @@ class ChangedTable(Portable):
         self.axes, self.where, self.product = after.axes, after.where, after.product
         self.has_columns, self.releases = after.has_columns, (*before.releases, *after.releases)
 
+    @property
+    def has_changes(self) -> bool:
+        return True
+
     def shares(self, of: str | Sequence[str] = "whole") -> Portable:  # noqa: ARG002 - refused of whatever
         raise QueryError(NO_SHARES)
 

@@ -124,7 +124,7 @@ class Crosstab(Portable):
         """What is to be known of a cell: its errors apart, what was summed, and how it may be used."""
         place = self.place(key)
         labels = tuple(axis.labels[index] for axis, index in zip(self.axes, place, strict=True))
-        return detail_of(self.source, self.at(place), labels, overlaps=any(axis.overlaps for axis in self.axes))
+        return detail_of(self.source, self.at(place), labels, overlaps=any(axis.has_overlaps for axis in self.axes))
 
     def shares(self, of: str | Sequence[str] = "whole") -> Shares:
         """Each cell as a share: of its "row", of its "column", of the "whole", or of the total that variables tell."""

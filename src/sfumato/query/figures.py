@@ -56,6 +56,11 @@ class Figures(ABC):
         return self.releases[-1].language
 
     @property
+    def has_changes(self) -> bool:
+        """Whether the numbers are changes, which is known before any is computed."""
+        return False
+
+    @property
     @abstractmethod
     def _columns(self) -> Columns:
         """What `columns` gives, computed once."""

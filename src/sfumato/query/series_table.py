@@ -79,6 +79,10 @@ class SeriesTable(Portable):
         self.axes = (*own[: self.period_place], axis, *own[self.period_place :])
 
     @property
+    def has_changes(self) -> bool:
+        return any(table.has_changes for table in self.tables)
+
+    @property
     def title(self) -> str:
         first, last, one = self.periods[0].code, self.periods[-1].code, self.tables[-1]
         if isinstance(one, ChangedTable):

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sfumato.release.error_law import SMOOTH, EitherError, ErrorLaw, Floats, NoisyTotals, NormalError
 from sfumato.release.tails import z_score
 
+MOST_KEPT = 10_000
+"""So many margins of single totals are kept by each law."""
 _WHOLE = 1e-6
 """How far from a whole number a number of draws may be by rounding."""
 
@@ -43,6 +45,23 @@ class SummedDraws(ErrorLaw):
         return np.ceil(np.round(totals.noise / (self.variance * self.step**2), 6)).astype(np.int64)
 
     def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
+        if len(totals.noise) != 1:
+            return self._reach(level, totals)
+        # Tables of shares ask for one total after the other, most of which sum as many draws.
+        key = level, float(totals.noise[0]), float(totals.sampled[0])
+        if len(self._margins) > MOST_KEPT:
+            self._margins.clear()
+        if key not in self._margins:
+            self._margins[key] = float(self._reach(level, totals)[0][0])
+        margin = np.array([self._margins[key]])
+        return margin, margin
+
+    @cached_property
+    def _margins(self) -> dict[tuple[float, float, float], float]:
+        """Margins by level, noise and sampling variance: they depend on nothing else."""
+        return {}
+
+    def _reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
         margin, _ = self._smooth.reach(level, totals)
         draws, sampled = self._draws(totals), np.sqrt(totals.sampled)
         exact = np.flatnonzero((draws > 0) & (abs(self.excess) > SMOOTH * draws) & (sampled < self.step / 2))

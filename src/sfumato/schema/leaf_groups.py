@@ -11,6 +11,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+CROWDED, MOST_DENSE = 8, 2_000_000
+"""Where leaves are in more groups than this, what groups share is a product of matrices, if these are no larger."""
 Places = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -42,6 +44,8 @@ class LeafGroups:
     def listed(cls, leaves: Sequence[Sequence[int] | Places], width: int) -> "LeafGroups":
         """The groups by the places of their leaves, rising in each."""
         sizes = np.array([len(one) for one in leaves], dtype=np.intp)
+        if all(isinstance(one, np.ndarray) for one in leaves):  # ten times as fast as number by number
+            return cls(np.concatenate([np.zeros(0, np.intp), *leaves]), sizes, width)
         return cls(np.fromiter(chain.from_iterable(leaves), np.intp, int(sizes.sum())), sizes, width)
 
     @classmethod
@@ -174,6 +178,11 @@ class LeafGroups:
         >>> LeafGroups.of(np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)).shared(np.array([1.0, 2.0, 4.0])).tolist()
         [[3.0, 2.0], [2.0, 6.0]]
         """
+        used, column = np.unique(self.places, return_inverse=True)
+        if int(self.times.max(initial=0)) > CROWDED and len(self) * len(used) <= MOST_DENSE:
+            inside = np.zeros((len(self), len(used)))
+            inside[self.rows, column] = 1
+            return np.asarray((inside * weights[used]) @ inside.T)
         order = np.argsort(self.places, kind="stable")
         leaves, rows, found = self.places[order], self.rows[order], np.zeros(len(self) ** 2)
         for apart in range(int(self.times.max(initial=0))):  # a leaf's groups stand beside each other now

@@ -252,7 +252,11 @@ class Levels:
         if len(codes) == len(named):
             return self._tree.under.at(np.array([self._row[self.find(code)] for code in codes], dtype=np.intp))
         each = (self.mask(one) for one in named)
-        return LeafGroups.listed([np.flatnonzero(mask).tolist() for mask in each], len(self.leaves))
+        return LeafGroups.listed([np.flatnonzero(mask) for mask in each], len(self.leaves))
+
+    def leaf_count(self, code: str) -> int:
+        """How many leaves lie under a code."""
+        return int(self._tree.under.sizes[self._row[code]])
 
     def at(self, depth: int) -> tuple[str, ...]:
         """The codes at a depth, and the leaves that end above it: together they hold every leaf once."""

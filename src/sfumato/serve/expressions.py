@@ -1,14 +1,17 @@
 """Expressions: the codes that PxWebApi's ways to write a choice mean: 29*, ??, top(3), from(x), range(a,b)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import translate
 from functools import lru_cache
 
 from sfumato.errors import QueryError, nearest
 
 _FUNCTION = re.compile(r"(top|bottom|from|to|range)\((.*)\)", re.IGNORECASE | re.DOTALL)
+_SIGNS = re.compile(r"[*?(]")
 _MOST_SIGNS = 200
+FEW_EXPRESSIONS, MOST_TRIED = 10, 200_000
+"""So many expressions are always read; more as long as they compare no more codes than this."""
 
 
 def chosen(known: Sequence[str], given: Sequence[str], *, split: bool = True) -> tuple[str, ...]:
@@ -19,12 +22,25 @@ def chosen(known: Sequence[str], given: Sequence[str], *, split: bool = True) ->
     >>> chosen(["29-0", "29-1", "35-0"], ["29*,35-0"]), chosen(["a", "b", "c"], ["[range(b,c)]"])
     (('29-0', '29-1', '35-0'), ('b', 'c'))
     """
-    found: list[str] = []
-    for written in given:
+    parts: dict[str, None] = {}
+    for written in dict.fromkeys(given):
         whole = not split or written in known
-        for part in [written] if whole else _split(written):
-            found += [part] if part in known else _meant(known, part)
-    return tuple(dict.fromkeys(found))
+        parts |= dict.fromkeys([written] if whole else _split(written))
+    _refuse_many(known, parts)
+    found: dict[str, None] = {}
+    for part in parts:
+        found |= dict.fromkeys([part] if part in known else _meant(known, part))
+    return tuple(found)
+
+
+def _refuse_many(known: Sequence[str], parts: Iterable[str]) -> None:
+    """Stop where all codes of a list would be gone through for very many expressions."""
+    if len(_SIGNS.findall(" ".join(parts))) <= FEW_EXPRESSIONS:
+        return
+    count = sum(1 for part in parts if part not in known and _SIGNS.search(part))
+    most = max(FEW_EXPRESSIONS, MOST_TRIED // max(len(known), 1))
+    if count > most:
+        raise QueryError(f"{count:,} expressions were given, such as 29*; at most {most:,} are read: name codes.")
 
 
 def _split(written: str) -> list[str]:

@@ -13,12 +13,13 @@ from sfumato.query.portable import Portable
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, shortened
 from sfumato.serve.code_list import CodeList, code_list, code_lists
+from sfumato.serve.code_pairs import ALL as _ALL
+from sfumato.serve.code_pairs import code_pairs
 from sfumato.serve.drawn import apart, drawn_groups
 from sfumato.serve.editions import Sheet
+from sfumato.serve.group_bounds import GroupBounds
 
 Groups = Mapping[str, tuple[Group, ...]]
-
-_ALL = "*"
 
 
 @dataclass(frozen=True)
@@ -189,8 +190,9 @@ def group_codes(sheet: Sheet, given: Codes) -> Groups:
                     f"'My group:{','.join(sheet.attribute(name).levels.codes[:2])}'; got '{shortened(written)}'."
                 )
             members.setdefault(title.strip(), []).append(codes)
+        bounds = GroupBounds(sheet.attribute(name))
         groups[name] = tuple(
-            Group(title, _chosen(sheet, name, tuple(codes), "all")) for title, codes in members.items()
+            bounds.add(Group(title, _chosen(sheet, name, tuple(codes), "all"))) for title, codes in members.items()
         )
     return groups
 
@@ -243,10 +245,10 @@ def data_query(
     """
     pairs = [pair for name in question.shown for pair in _laid_out(question, name, lasting=lasting)]
     for name, groups in question.groups.items():
-        listed, drawings = apart(groups)
-        pairs += [(f"group[{name}]", f"{group.name}:{code}") for group in listed for code in group.codes]
+        (listed, drawings), levels = apart(groups), question.sheet.attribute(name).levels
+        pairs += [pair for one in listed for pair in code_pairs(f"group[{name}]", one.codes, levels, f"{one.name}:")]
         pairs += [(f"drawn[{name}]", one) for one in drawings]
-    pairs += [(f"sum[{name}]", code) for name, codes in question.within.items() for code in codes]
+    pairs += universe_pairs(question.sheet, question.within)
     if placement is not None:
         pairs += [("stub", name) for name in placement.stub] + [("heading", name) for name in placement.heading]
     pairs += further
@@ -254,6 +256,19 @@ def data_query(
     pairs += [("lang", language)] if language != own else []
     pairs += [("outputFormat", form)] if form else []
     return urlencode(pairs, safe="[],:*")
+
+
+def universe_pairs(sheet: Sheet, within: Codes) -> list[tuple[str, str]]:
+    """A universe in as few parameters as hold it; of a variable outside the table code by code."""
+    return [
+        pair
+        for name, codes in within.items()
+        for pair in (
+            code_pairs(f"sum[{name}]", codes, sheet.attribute(name).levels)
+            if name in sheet.names
+            else [(f"sum[{name}]", code) for code in codes]
+        )
+    ]
 
 
 def _laid_out(question: Question, name: str, *, lasting: bool) -> list[tuple[str, str]]:

@@ -1,11 +1,24 @@
 """The shapes of the API's questions and answers, after PxWebApi 2, so that clients written for it work."""
 
-from typing import Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
 
 from sfumato.release import ExposureLine, Promise, SpendLine
+
+Item = TypeVar("Item")
+
+
+class _AtFirstFault(FailFast):
+    """The same with a hash, which a type that may also be None needs of what annotates it."""
+
+    def __hash__(self) -> int:
+        return hash(self.fail_fast)
+
+
+Many = Annotated[list[Item], _AtFirstFault()]
+"""A list that a reader sends: reading stops at its first fault, as a body has room for a hundred thousand of them."""
 
 
 class Shape(BaseModel):
@@ -92,26 +105,26 @@ class VariableSelection(Shape):
     codelist: str | None = Field(
         None, max_length=500, validation_alias=AliasChoices("codelist", "codeList"), serialization_alias="codelist"
     )
-    value_codes: list[str] | None = None
+    value_codes: Many[str] | None = None
     values: object = Field(None, exclude=True)
     """The document of PxWebApi 2 requires it and says nothing of it; `valueCodes` is what is meant and read."""
-    groups: list[str] = []
+    groups: Many[str] = []
     output_values: Literal["aggregated", "single"] | None = None
 
 
 class VariablePlacement(Shape):
     """Which variables stand above the table and which at its side, in formats that have a layout."""
 
-    heading: list[str] = []
-    stub: list[str] = []
+    heading: Many[str] = []
+    stub: Many[str] = []
 
 
 class VariablesSelection(Shape):
     """A whole question: what is shown of each variable, where it is placed, the universe, and how numbers are given."""
 
-    selection: list[VariableSelection]
+    selection: Many[VariableSelection]
     placement: VariablePlacement | None = None
-    sum: dict[str, list[str]] = {}
+    sum: dict[str, Many[str]] = {}
     share: str = Field(default="", max_length=500)
     sort: str = Field(default="", max_length=500)
     order: Literal["falling", "rising"] = "falling"
@@ -128,7 +141,7 @@ class SavedQuery(Shape):
     selection: VariablesSelection
     language: str = "en"
     output_format: str = "json-stat2"
-    output_format_params: list[str] = []
+    output_format_params: Many[str] = []
     saved_from: str | None = Field(None, max_length=500)
 
 

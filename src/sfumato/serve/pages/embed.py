@@ -24,9 +24,9 @@ from sfumato.serve.address_parameters import Pairs, unknown
 from sfumato.serve.editions import Edition, Sheet
 from sfumato.serve.pages.headline import found_in, headline, named_apart, titled, universe_named
 from sfumato.serve.pages.layout import PARAMETERS, Layout
-from sfumato.serve.pages.picture import PictureSize, pictures_of
+from sfumato.serve.pages.picture import PictureSize, pictures_by_width
 from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
-from sfumato.serve.pages.view import Head, Row, TableView, table_view
+from sfumato.serve.pages.view import Head, Row, TableView, questions_of, table_view
 from sfumato.serve.reply import fresh, problem, unchanged
 
 WIDE, NARROW = PictureSize(760, headed=True, linked=False), PictureSize(350, headed=True, linked=False)
@@ -49,14 +49,14 @@ class Embedded:
     def of(cls, sheet: Sheet, pairs: Pairs) -> "Embedded":
         layout = Layout.read(sheet, pairs)
         layout = replace(layout, look=layout.look.but(cell="", hold="", own=""))
+        # Before any number is computed: a table knows how large it will be.
+        size = sum(question.table(layout.rows, layout.column).size for question, _ in questions_of(layout))
+        if size > MOST_CELLS:
+            raise QueryError(f"The table has {size:,} cells, and {MOST_CELLS} are embedded; choose fewer rows.")
         view = _unpressed(table_view(layout))
-        if view.size > MOST_CELLS:
-            raise QueryError(f"The table has {view.size:,} cells, and {MOST_CELLS} are embedded; choose fewer rows.")
         if layout.look.view != "table":
-            wide, narrow = (pictures_of(layout, size) for size in (WIDE, NARROW))
-            return cls(
-                layout, view, [(head, (one, other)) for (head, one), (_, other) in zip(wide, narrow, strict=True)]
-            )
+            drawn = pictures_by_width(layout, [WIDE, NARROW])
+            return cls(layout, view, [(head, (wide, narrow)) for head, (wide, narrow) in drawn])
         return cls(layout, view, [])
 
     @property

@@ -1,5 +1,6 @@
 """The form of the table builder: what may be chosen, what is, and the address without each choice."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import quote
@@ -10,9 +11,10 @@ from sfumato.query import Group
 from sfumato.query.periods import SINCE, counted_from
 from sfumato.schema import Attribute
 from sfumato.serve.code_list import code_list, code_lists
-from sfumato.serve.drawn import apart
+from sfumato.serve.drawn import DrawnGroup, apart
 from sfumato.serve.pages.charts import chart_of
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
+from sfumato.serve.pages.link_room import has_room
 
 FEW = 40
 """The most codes that are offered as boxes to tick; longer lists are chosen from on a page of their own."""
@@ -191,6 +193,7 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
             attribute, _lasts(attribute, layout), _picked(attribute, layout) if name in layout.picks else None, ()
         )
     groups, (plain, drawings) = layout.of(name), apart(layout.of(name))
+    roomy = has_room(layout, len(plain))
     offered = level_words(layout, attribute) if attribute.levels.depth else {"level0": layout.look.words("level.all")}
     if not layout.sheet.product.subject.additive:
         offered = {one: label for one, label in offered.items() if one == "leaves"}
@@ -201,7 +204,10 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
         attribute,
         options if len(options) > 1 else (),
         _picked(attribute, layout) if name in layout.picks else None,
-        (*(_group(name, group, layout) for group in plain), *(_drawing(name, layout) for _ in drawings)),
+        (
+            *((_group(name, group, layout) for group in plain) if roomy else [_all_groups(name, plain, layout)]),
+            *(_drawing(name, layout) for _ in drawings),
+        ),
     )
 
 
@@ -238,6 +244,13 @@ def _group(name: str, group: Group, layout: Layout) -> Chip:
     said = layout.look.words("build.group_of", name=group.name, count=len(group.codes))
     left = tuple(one for one in layout.groups[name] if one.name != group.name)
     return Chip(group.name, said, with_groups(layout, name, left).address())
+
+
+def _all_groups(name: str, plain: Sequence[Group], layout: Layout) -> Chip:
+    """Many groups as one choice, as the address without each of them would be most of the page."""
+    said = layout.look.words("build.groups_in_all", count=layout.look.words.figure(f"{len(plain):,}"))
+    drawn = tuple(group for group in layout.of(name) if isinstance(group, DrawnGroup))
+    return Chip(said, said, with_groups(layout, name, drawn).address())
 
 
 def _drawing(name: str, layout: Layout) -> Chip:

@@ -10,10 +10,11 @@ from sfumato.query import Estimate
 from sfumato.query.finder import OTHERS, Find
 from sfumato.query.search_topics import SearchedTable
 from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.code_pairs import code_pairs
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.cell import Cell, address, cell
 from sfumato.serve.pages.headline import headline
-from sfumato.serve.pages.layout import Layout, Pair, code_pairs
+from sfumato.serve.pages.layout import Layout, Pair
 from sfumato.serve.pages.look import Look
 
 MOST_ROWS = 40

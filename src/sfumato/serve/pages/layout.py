@@ -1,6 +1,6 @@
 """Layout: a table as its page lays it out, read from the address of the page and written back to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
@@ -12,11 +12,12 @@ from sfumato.query.figures import per_one
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
 from sfumato.serve.code_list import code_list, code_lists
+from sfumato.serve.code_pairs import code_pairs, listed_pairs
 from sfumato.serve.drawn import NothingMetError, apart
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.presentation import Presentation
-from sfumato.serve.question import Groups, Question, all_groups, shown_codes, universe_codes
+from sfumato.serve.question import Groups, Question, all_groups, shown_codes, universe_codes, universe_pairs
 
 Pair = tuple[str, str]
 FIRST_PERIODS = "last8"
@@ -190,7 +191,7 @@ class Layout:
         pairs += [(f"codelist[{name}]", self.list_of(name)) for name in deep if name not in self.picks]
         pairs += [pair for name in self.names for pair in self.picked(name)]
         pairs += [pair for name in self.groups for pair in self.grouped(name)]
-        pairs += [(f"sum[{name}]", code) for name, codes in self.within.items() for code in codes]
+        pairs += universe_pairs(self.sheet, self.within)
         return urlencode([*pairs, *(look or self.look).pairs()], safe="[],:*")
 
     @property
@@ -209,7 +210,8 @@ class Layout:
 
     def picked(self, name: str) -> list[Pair]:
         """The codes of a variable that were picked one by one, as parameters."""
-        return code_pairs(f"valueCodes[{name}]", self.picks.get(name, ()), self.sheet.attribute(name).levels)
+        key, codes, levels = f"valueCodes[{name}]", self.picks.get(name, ()), self.sheet.attribute(name).levels
+        return (listed_pairs if name == self.sheet.time else code_pairs)(key, codes, levels)
 
     def grouped(self, name: str) -> list[Pair]:
         """The groups of a variable as parameters."""
@@ -223,29 +225,12 @@ class Layout:
 
     def held(self, name: str) -> list[Pair]:
         """The universe as far as it is about one variable, in as few parameters as hold it."""
-        key, codes = f"sum[{name}]", self.within.get(name, ())
-        if name not in self.sheet.names:
-            return [(key, code) for code in codes]
-        return code_pairs(key, codes, self.sheet.attribute(name).levels)
+        return universe_pairs(self.sheet, {name: self.within.get(name, ())})
 
     def _lists(self) -> Codes:
         """The code lists of the variables that were not picked from and show more than groups."""
         listed = {name: self.list_of(name) for name in self.names if name not in self.picks}
         return {name: (chosen,) for name, chosen in listed.items() if chosen != ONLY_GROUPS or name not in self.groups}
-
-
-def code_pairs(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> list[Pair]:
-    """Codes as few parameters: parted by commas, unless that could be read as another code.
-
-    >>> code_pairs("sum[place]", ["N", "S"], Levels.of(["N", "S"]))
-    [('sum[place]', 'N,S')]
-    >>> code_pairs("sum[place]", ["N", "S"], Levels.of(["N", "S", "N,S"]))
-    [('sum[place]', 'N'), ('sum[place]', 'S')]
-    """
-    together = ",".join(codes)
-    if len(codes) > 1 and "," not in "".join(codes) and together not in levels.codes:
-        return [(key, start + together)]
-    return [(key, start + code) for code in codes]
 
 
 def _grouped(sheet: Sheet, given: Parameters, look: Look) -> tuple[Groups, str]:

@@ -15,6 +15,7 @@ from sfumato.query.plot import Plot, in_language, plot_of
 from sfumato.serve.drawn import apart
 from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.link_room import has_room
 from sfumato.serve.question import Question
 
 Captioned = Callable[[Figures, Plot], Caption]
@@ -38,7 +39,7 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     table, plot = _numbers(layout, replace(question, groups={**question.groups, layout.rows[0]: tuple(listed)}))
     told = told_jointly(table, plot.marks, mapped_column(layout))
     said = [replace(in_language(mark, layout.look.words.figure), series="") for mark in told]
-    leads = linked and not layout.wrap and len(said) <= MOST_LINKED
+    leads = linked and not layout.wrap and len(said) <= MOST_LINKED and has_room(layout, len(said))
     marks = [replace(mark, href=_cell(layout, mark.code)) for mark in said] if leads else said
     known = table.axes[0].attribute.levels.codes
     style = replace(

@@ -1,14 +1,16 @@
 """Pictures of a table: dots or bars with whiskers, lines over periods, a map; on the page and as files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
+from sfumato.pictures.mark import MOST_MARKS, too_many_marks
 from sfumato.query import Crosstab, Figures
 from sfumato.query.plot import Plot, caption_of, in_language, plot_of
+from sfumato.query.portable import Portable
 from sfumato.release import NoNumber
 from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.charts import chart_of, line_names
@@ -16,6 +18,7 @@ from sfumato.serve.pages.form import Option
 from sfumato.serve.pages.headline import headline, named_apart, titled, universe_named
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.line_history import LineHistory
+from sfumato.serve.pages.link_room import has_room
 from sfumato.serve.pages.map import mapped, shapes_of
 from sfumato.serve.pages.order import asked, order_of
 from sfumato.serve.pages.view import Head, questions_of
@@ -45,46 +48,76 @@ def views_of(layout: Layout) -> tuple[str, ...]:
 
 def pictures_of(layout: Layout, frame: PictureSize = FILE) -> list[tuple[Head | None, Picture]]:
     """The pictures of a page, one for each table on it."""
+    return [(head, picture) for head, (picture,) in pictures_by_width(layout, [frame])]
+
+
+def pictures_by_width(layout: Layout, frames: Sequence[PictureSize]) -> Iterator[tuple[Head | None, list[Picture]]]:
+    """Each table of a page as pictures of several widths, of numbers that are computed once."""
+    refuse_many_marks(layout)
     asked_for = questions_of(layout)
     if len(asked_for) > MOST_PICTURES:
         raise QueryError(f"{len(asked_for)} pictures were asked for; a page shows {MOST_PICTURES}: choose fewer codes.")
-    return [(head, _picture(layout, question, frame)) for question, head in asked_for]
+    for question, head in asked_for:
+        if layout.look.view != "map" and chart_of(layout) != "line":
+            plotted = PlottedRows.of(layout, question)
+            yield head, [_rows(layout, plotted, frame) for frame in frames]
+        else:
+            yield head, [_picture(layout, question, frame) for frame in frames]
+
+
+def refuse_many_marks(layout: Layout) -> None:
+    """Stop before any number is computed where a chart would have more marks than it holds."""
+    if layout.look.view == "chart" and chart_of(layout) != "line" and not layout.wrap:
+        table = layout.question.table(layout.rows, layout.column)
+        if table.size > MOST_MARKS and isinstance(table, Crosstab) and table.product.missing(table.grid) is None:
+            raise QueryError(too_many_marks(table.size))
 
 
 def in_both_widths(layout: Layout) -> list[tuple[Head | None, tuple[Picture, Picture]]]:
     """The pictures of a page as a wide window shows them, and as a phone does."""
-    wide, narrow = (pictures_of(layout, frame) for frame in (WIDE, NARROW))
-    return [(head, (one, other)) for (head, one), (_, other) in zip(wide, narrow, strict=True)]
+    return [(head, (wide, narrow)) for head, (wide, narrow) in pictures_by_width(layout, [WIDE, NARROW])]
 
 
 def _picture(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     if layout.look.view == "map":
         captioned = partial(_caption, layout, frame=frame)
         return mapped(layout, question, captioned, frame.width, linked=frame.linked)
-    chart = chart_of(layout)
-    return _lines(layout, question, frame) if chart == "line" else _rows(layout, question, frame, chart)
+    return _lines(layout, question, frame)
 
 
-def _rows(layout: Layout, question: Question, frame: PictureSize, chart: str) -> Picture:
+@dataclass(frozen=True)
+class PlottedRows:
+    """The rows of a table as marks, in the order of the table, each with the codes of its cell."""
+
+    numbers: Portable
+    plot: Plot
+    ordered: Sequence[tuple[Mark, tuple[str, ...]]]
+
+    @classmethod
+    def of(cls, layout: Layout, question: Question) -> "PlottedRows":
+        body = question.table(layout.rows, layout.column)
+        summed = layout.sheet.product.subject.additive and layout.column != layout.sheet.time
+        beside = question.table(layout.rows) if layout.column and summed else None
+        numbers = asked(body, layout)
+        plot = plot_of(numbers, language=layout.look.language)
+        places = order_of(layout, body, beside).places
+        width = len(body.axes[-1].codes) if layout.column else 1
+        standing = {place: at for at, place in enumerate(places)}
+        stated = [(at, codes) for at, (codes, one) in enumerate(numbers.items()) if not isinstance(one, NoNumber)]
+        drawn = zip(plot.marks, stated, strict=True)
+        ordered = sorted(drawn, key=lambda one: standing[one[1][0] // width])
+        return cls(numbers, plot, [(mark, codes) for mark, (_, codes) in ordered])
+
+
+def _rows(layout: Layout, plotted: PlottedRows, frame: PictureSize) -> Picture:
     """The table's rows down the page, in the order of the table, its columns as series."""
-    body = question.table(layout.rows, layout.column)
-    summed = layout.sheet.product.subject.additive and layout.column != layout.sheet.time
-    beside = question.table(layout.rows) if layout.column and summed else None
-    numbers = asked(body, layout)
-    plot = plot_of(numbers, language=layout.look.language)
-    places = order_of(layout, body, beside).places
-    width = len(body.axes[-1].codes) if layout.column else 1
-    standing = {place: at for at, place in enumerate(places)}
-    stated = [(at, codes) for at, (codes, one) in enumerate(numbers.items()) if not isinstance(one, NoNumber)]
-    drawn = zip(plot.marks, stated, strict=True)
-    ordered = sorted(drawn, key=lambda one: standing[one[1][0] // width])
+    leads = frame.linked and not layout.wrap and has_room(layout, len(plotted.ordered))
     marks = []
-    for mark, (_, codes) in ordered:
+    for mark, codes in plotted.ordered:
         # The same page with one cell in detail.
-        leads = frame.linked and not layout.wrap
         href = f"?{layout.address(layout.look.but(cell=address(codes)))}#detail" if leads else ""
         marks.append(_said(layout, replace(mark, href=href)))
-    return KINDS[chart](marks, _caption(layout, numbers, plot, frame), frame.width)
+    return KINDS[chart_of(layout)](marks, _caption(layout, plotted.numbers, plotted.plot, frame), frame.width)
 
 
 def rows_drawn(layout: Layout) -> list[Option]:
@@ -115,7 +148,8 @@ def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
         raise QueryError("Lines are of one row variable; leave the second out.")
     body = question.crosstab(names)
     drawn = _drawn(layout, body)
-    history = LineHistory.of(layout, question, names, linked=frame.linked)
+    linked = (MOST_LINES + min(body.size, MOST_FAINT)) * len(layout.sheet.timeline.periods)
+    history = LineHistory.of(layout, question, names, linked=frame.linked and has_room(layout, linked))
     marks = [mark for place in drawn for mark in history.marks(place)]
     others = [place for place in range(body.size) if place not in drawn] if body.size <= MOST_FAINT else []
     lined = replace(layout, rows=names, column=layout.sheet.time if layout.timed else None)

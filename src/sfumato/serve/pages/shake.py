@@ -1,6 +1,6 @@
 """Shake: the rows of a table as ten other draws of the public law would have shown them, so that noise is seen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from starlette.requests import Request
@@ -70,7 +70,11 @@ def _columns(layout: Layout) -> Iterator[ShakenColumn]:
 
 
 def _column(layout: Layout, label: str, rows: tuple[ShakenRow, ...]) -> ShakenColumn:
-    return ShakenColumn(label, tuple((row, _cell(row, layout), _draws(row, rows, layout.look.words)) for row in rows))
+    largest = [
+        max((drawn for row in rows if (drawn := row.draws[place]) is not None), default=None) for place in range(DRAWS)
+    ]
+    words = layout.look.words
+    return ShakenColumn(label, tuple((row, _cell(row, layout), _draws(row, largest, words)) for row in rows))
 
 
 def shaken_layout(layout: Layout) -> Layout:
@@ -104,16 +108,15 @@ def _cell(row: ShakenRow, layout: Layout) -> Cell:
     return cell(row.published, layout.look, scaled=False)
 
 
-def _draws(row: ShakenRow, rows: tuple[ShakenRow, ...], words: Words) -> list[ShownDraw]:
+def _draws(row: ShakenRow, largest: Sequence[float | None], words: Words) -> list[ShownDraw]:
     """The draws of a row as they are written, each with whether it leads its draw and lies beyond the margin."""
     found: list[ShownDraw] = []
+    margin = replace(row.published, sampling_variance=0.0).moe(0.90) if isinstance(row.published, Estimate) else 0.0
     for place, one in enumerate(row.draws):
         if one is None or not isinstance(row.published, Estimate):
             found.append(("–", False, False))
             continue
-        others = [drawn for other in rows if (drawn := other.draws[place]) is not None]
-        margin = replace(row.published, sampling_variance=0.0).moe(0.90)
         far = not isinstance(margin, Withheld) and abs(one - row.published.value) > margin
         written = words.figure(Digits.of(row.published).number(one))
-        found.append((written, one == max(others), far))
+        found.append((written, one == largest[place], far))
     return found

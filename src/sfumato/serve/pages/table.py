@@ -26,9 +26,10 @@ from sfumato.serve.pages.form import Form
 from sfumato.serve.pages.headline import found_in, named_apart, titled
 from sfumato.serve.pages.help import answers
 from sfumato.serve.pages.layout import PARAMETERS, Layout
+from sfumato.serve.pages.link_room import has_room
 from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.pages.map import mapped_column, own_problem
-from sfumato.serve.pages.picture import MOST_LINES, in_both_widths, rows_drawn, views_of
+from sfumato.serve.pages.picture import MOST_LINES, in_both_widths, refuse_many_marks, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
 from sfumato.serve.pages.shake import shakes
 from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
@@ -81,6 +82,7 @@ def _readable(sheet: Sheet, request: Request) -> Iterator[Layout]:
 
 def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", problem: str = "") -> dict[str, Any]:
     """Everything on the page of a table; of an area that was brought and cannot be read, also why."""
+    refuse_many_marks(layout)
     view, unread = table_view(layout), own_problem(layout)
     drawn = replace(layout, look=layout.look.but(own="")) if unread else layout
     pictures = in_both_widths(drawn) if layout.look.view != "table" else []
@@ -99,6 +101,7 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "grades": {name: words for name, words in graded.items() if name != "-" or "-" in view.grades},
         "threshold": _threshold(layout, view),
         "limit": LARGEST_PAGE,
+        "linked": has_room(layout, sum(len(block.columns) for block in view.blocks)),
         "views": views_of(layout),
         "charts": charts_of(layout),
         "chart": chart_of(layout),

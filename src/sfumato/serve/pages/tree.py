@@ -36,9 +36,10 @@ def matches(levels: Levels, words: Sequence[str]) -> list[str]:
     >>> matches(Levels.of([{"code": "29-1141", "label": "Registered nurses"}, "35"]), ["NURS", "29"])
     ['29-1141']
     """
-    wanted = [word.casefold() for word in words]
+    wanted = list(dict.fromkeys(word.casefold() for word in words))
     both = zip(levels.codes, levels.labels, strict=True)
-    return [code for code, label in both if all(word in f"{code} {label}".casefold() for word in wanted)]
+    texts = ((code, f"{code} {label}".casefold()) for code, label in both)
+    return [code for code, text in texts if all(word in text for word in wanted)]
 
 
 def marked(text: str, words: Sequence[str]) -> Marked:
