@@ -277,3 +277,49 @@ def test_what_contributors_add_at_least_is_taken_of_the_option(tmp_path):
     found = asked("audit", hidden, "--by", "a", "--value", "n")
     assert "contradict each other" in str(found.exception)  # four that are not empty are 4 together
     assert "--least 0" in str(found.exception)
+
+
+TREES = {"one.csv": "code,parent\na,\nb,\na1,a\na2,a\nb1,b\nb2,b\n",
+         "two.csv": "code,parent\nodd,\neven,\na1,odd\nb1,odd\na2,even\nb2,even\n"}  # fmt: skip
+LEAVES = {"a1": 4, "a2": 6, "b1": 7, "b2": 9}
+SUMS = {"a": 10, "b": 16, "All": 26}
+OTHERS = {"odd": 11, "even": 15}
+
+
+def twice_grouped(folder, cells, name):
+    for file, text in TREES.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    path = folder / name
+    path.write_text("code,n\n" + "".join(f"{code},{n}\n" for code, n in cells.items()), encoding="utf-8")
+    return path
+
+
+def test_an_attribute_may_have_several_hierarchies(tmp_path):
+    """a1 and a2 protect each other in one hierarchy, and in the other each is the one missing part of its sum."""
+    hidden = {**LEAVES, "a1": "", "a2": ""}
+    words = ("--by", "code", "--value", "n", "--total", "code=All")
+    one, two = (f"code={tmp_path / file}" for file in TREES)
+    first = asked("audit", twice_grouped(tmp_path, hidden | SUMS, "first.csv"), *words, "--hierarchy", one)
+    assert first.exit_code == 0, first.output
+    both = twice_grouped(tmp_path, hidden | SUMS | OTHERS, "both.csv")
+    found = asked("audit", both, *words, "--hierarchy", one, "--hierarchy", two, "--json")
+    assert json.loads(found.stdout)["exactly known"] == 2
+    assert "of 'code'" in str(asked("audit", both, *words, "--hierarchy", one).exception)  # odd and even are not in it
+
+
+def test_a_pattern_of_several_hierarchies_has_the_codes_of_its_table(tmp_path):
+    table, out = twice_grouped(tmp_path, LEAVES | SUMS | OTHERS, "both.csv"), tmp_path / "out.csv"
+    words = ("--by", "code", "--total", "code=All")
+    trees = [word for file in TREES for word in ("--hierarchy", f"code={tmp_path / file}")]
+    flags = table.read_text(encoding="utf-8").replace("code,n", "code,n,flag").replace("a1,4", "a1,4,A")
+    table.write_text(re.sub(r"(\d)$", r"\1,", flags, flags=re.MULTILINE), encoding="utf-8")
+    primary = ("--value", "n", "--flag", "flag", "--hidden", "A")
+    done = asked("table", table, *words, *trees, *primary, "--out", out)
+    assert done.exit_code == 0, done.output
+    with out.open(encoding="utf-8") as file:
+        rows = {row["code"]: row["status"] for row in csv.DictReader(file)}
+    assert rows.keys() == (LEAVES | SUMS | OTHERS).keys()
+    assert rows["a1"] == "primary"
+    assert asked("audit", out, *words, *trees, "--value", "value").exit_code == 0
+    tab = asked("table", table, *words, *trees, *primary, "--out", tmp_path / "out.tab")
+    assert "would need one hierarchy of 'code', and 2 were given" in str(tab.exception)

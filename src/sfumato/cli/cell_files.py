@@ -23,7 +23,10 @@ Flag = Annotated[
 Hidden = Annotated[str, typer.Option("--hidden", help="The flags of suppressed cells: A,B,D.")]
 Trees = Annotated[
     list[str] | None,
-    typer.Option("--hierarchy", help="ACTIVITY=FILE: an .hrc file, or a CSV of code and parent; repeats."),
+    typer.Option(
+        "--hierarchy",
+        help="ACTIVITY=FILE: an .hrc file, or a CSV of code and parent; repeats, also for several of one attribute.",
+    ),
 ]
 Totals = Annotated[
     list[str] | None, typer.Option("--total", help="ACTIVITY=CODE: the code of its total, else Total; repeats.")
@@ -79,7 +82,16 @@ class CellFiles:
     def read_from(self) -> tuple[Path, ...]:
         """Every file that is read, and must not be written over."""
         beside = [file.with_suffix(".rda") for file in self.files if self.argus]
-        return (*self.files, *beside, *map(Path, named_values(self.hierarchy, "--hierarchy").values()))
+        return (*self.files, *beside, *(path for paths in self.trees.values() for path in paths))
+
+    @property
+    def trees(self) -> dict[str, list[Path]]:
+        """The files of the hierarchies of each attribute."""
+        found: dict[str, list[Path]] = {}
+        for option in self.hierarchy or []:
+            ((name, path),) = named_values([option], "--hierarchy").items()
+            found.setdefault(name, []).append(Path(path))
+        return found
 
     def read(self, numbers: tuple[str, ...] = ()) -> "TableFile":
         """The table by what its file is: tau-ARGUS by its ending, QCEW where no columns are named, else tidy."""
@@ -104,15 +116,14 @@ class CellFiles:
         codes = tuple(code.strip() for code in self.hidden.split(",")) if self.hidden else ()
         if codes and not self.flag:
             raise DataError("--hidden says which flags are those of suppressed cells, and --flag names no column.")
-        trees, totals = named_values(self.hierarchy, "--hierarchy"), named_values(self.total, "--total")
+        trees, totals = self.trees, named_values(self.total, "--total")
         for option, names in (("--hierarchy", trees), ("--total", totals)):
             for name in names:
                 if name not in self.attributes:
                     raise DataError(
                         f"{option} is of '{name}', by which no cell is classified; {nearest(name, self.attributes)}"
                     )
-        paths = {name: Path(path) for name, path in trees.items()}
-        return Tidy(self.attributes, self.value, self.flag, codes, paths, totals, numbers=numbers).read(self.files)
+        return Tidy(self.attributes, self.value, self.flag, codes, trees, totals, numbers=numbers).read(self.files)
 
     def _refuse_unread(self, kind: str, numbers: tuple[str, ...], own: tuple[str, ...] = ()) -> None:
         """Options that a kind of file does not have are not passed over."""

@@ -106,6 +106,12 @@ def _refuse_out(asked: CellFiles, out: Path) -> None:
         raise DataError(
             f"{out} would hold one table, and {len(asked.files)} files were given; write linked ones as CSV."
         )
+    doubled = [name for name, trees in asked.trees.items() if len(trees) > 1]
+    if argus and doubled:
+        raise DataError(
+            f"{out} would need one hierarchy of '{doubled[0]}', and {len(asked.trees[doubled[0]])} were given; write "
+            "the pattern as CSV."
+        )
     made = {out.resolve(), *([out.with_suffix(".rda").resolve()] if argus else [])}
     for path in asked.read_from:
         if path.resolve() in made or (argus and path.resolve().match(f"{out.resolve().with_suffix('')}_*.hrc")):
@@ -253,7 +259,7 @@ def _write(read: "TableFile", found: "Pattern", out: Path, ends: tuple[str, ...]
         write_argus(read, np.where(found.suppressed, np.nan, read.values), letters, out.parent, out.stem)
         return
     names, text = read.linked.attributes, io.StringIO()
-    codes = [read.linked.column(name) for name in names]
+    codes = [read.codes(name) for name in names]
     writer = csv.writer(text)
     writer.writerow([*names, "value", *ends, "status", "reason"])
     for cell in np.flatnonzero(read.rows >= 0).tolist():
@@ -261,9 +267,7 @@ def _write(read: "TableFile", found: "Pattern", out: Path, ends: tuple[str, ...]
         numbers = [
             "" if np.isnan(one) else f"{one:.15g}" for one in (value, *(read.numbers[end][cell] for end in ends))
         ]
-        writer.writerow(
-            [*(column[cell] or "Total" for column in codes), *numbers, found.statuses[cell], found.reasons[cell]]
-        )
+        writer.writerow([*(column[cell] for column in codes), *numbers, found.statuses[cell], found.reasons[cell]])
     written_privately(out, text.getvalue())
 
 

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from sfumato.errors import DataError
 from sfumato.suppression.equations import Floats
 from sfumato.suppression.formats.file_rows import number_of, read_text
 from sfumato.suppression.formats.hierarchies import read_hierarchy, write_hrc
-from sfumato.suppression.formats.table_file import TableFile, whole_of
+from sfumato.suppression.formats.table_file import TOTAL, TableFile, whole_of
 from sfumato.suppression.nesting import WHOLE, Nesting
 
 SAFE, UNSAFE, PROTECTED = "s", "u", "p"
@@ -112,7 +112,8 @@ def read_argus(path: Path, rda: Path | None = None) -> TableFile:
     flags = np.isin(said, (told.settings.get("UNSAFE", UNSAFE), *HIDDEN)) if status else np.isnan(values)
     numbers = {name: number_of(column[found.name], found.name) for name, found in told.numbers.items()}
     held = said == told.settings.get("PROTECT", PROTECTED)
-    return TableFile.of([nestings], columns, values, flags | np.isnan(values), numbers, held)
+    table = TableFile.of([nestings], columns, values, flags | np.isnan(values), numbers, held)
+    return replace(table, totals={variable.name: variable.total for variable in told.explanatory})
 
 
 def _cells(text: str, told: Metadata) -> Iterator[list[str]]:
@@ -170,15 +171,16 @@ def write_argus(table: TableFile, values: Floats, letters: Sequence[str], folder
     (nestings,) = table.linked.tables
     lines, described = io.StringIO(), ['<SEPARATOR> ";"', f'<SAFE> "{SAFE}"', f'<UNSAFE> "{UNSAFE}"']
     for nesting in nestings:
-        described += [nesting.name, "  <RECODEABLE>", '  <TOTCODE> "Total"']
+        total = table.totals.get(nesting.name, TOTAL)
+        described += [nesting.name, "  <RECODEABLE>", f'  <TOTCODE> "{total}"']
         if len(nesting.sums) > 1:
             (folder / f"{name}_{nesting.name}.hrc").write_text(write_hrc(nesting), encoding="utf-8")
             described += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{name}_{nesting.name}.hrc"', '  <HIERLEADSTRING> "@"']
     described += ["VALUE", "  <NUMERIC>", "STATUS", "  <STATUS>"]
-    columns = [table.linked.column(nesting.name) for nesting in nestings]
+    columns = [table.codes(nesting.name) for nesting in nestings]
     writer = csv.writer(lines, delimiter=";", lineterminator="\n")
     for cell in range(table.linked.size):
-        codes = [column[cell] or "Total" for column in columns]
+        codes = [column[cell] for column in columns]
         value = "" if np.isnan(values[cell]) else f"{values[cell]:.15g}"
         writer.writerow([*codes, value, letters[cell]])
     (folder / f"{name}.rda").write_text("\n".join(described) + "\n", encoding="utf-8")

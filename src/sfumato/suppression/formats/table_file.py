@@ -11,6 +11,9 @@ from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.nesting import WHOLE, Nesting
 from sfumato.suppression.published import Published
 
+TOTAL = "Total"
+"""The code of a total, unless a file or its reader says otherwise."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableFile:
@@ -28,6 +31,12 @@ class TableFile:
     numbers: Mapping[str, Floats] = field(default_factory=dict)
     held: Flags | None = None
     """Which cells the file says must be published, if it says so."""
+    totals: Mapping[str, str] = field(default_factory=dict)
+    """The code that the file has for the total of an attribute, where it is not Total."""
+
+    def codes(self, name: str) -> list[str]:
+        """The code of an attribute in every cell, as the file writes it."""
+        return [code or self.totals.get(name, TOTAL) for code in self.linked.column(name)]
 
     def __repr__(self) -> str:
         return f"<TableFile of {self.linked.size:,} cells, {int(self.suppressed.sum()):,} suppressed>"

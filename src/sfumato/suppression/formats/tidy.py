@@ -3,7 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from sfumato.errors import DataError
 from sfumato.suppression.equations import Flags
 from sfumato.suppression.formats.file_rows import Rows, column_of, number_of, read_rows
 from sfumato.suppression.formats.hierarchies import read_hierarchy
-from sfumato.suppression.formats.table_file import TableFile, whole_of
+from sfumato.suppression.formats.table_file import TOTAL, TableFile, whole_of
 from sfumato.suppression.nesting import WHOLE, Nesting
 
 MOST_NAMED = 3
@@ -31,9 +32,10 @@ class Tidy:
     value: str
     flag: str = ""
     hidden: tuple[str, ...] = ()
-    hierarchies: Mapping[str, Path] = field(default_factory=dict)
+    hierarchies: Mapping[str, Path | Sequence[Path]] = field(default_factory=dict)
+    """The file of the hierarchy of an attribute, or several: a code may be a part of one sum in each."""
     totals: Mapping[str, str] = field(default_factory=dict)
-    total: str = "Total"
+    total: str = TOTAL
     numbers: tuple[str, ...] = ()
     """Further columns of numbers that are wanted: how many contribute, the largest contribution, needs."""
     separator: str = ","
@@ -72,7 +74,10 @@ class Tidy:
             )
         if name not in self.hierarchies:
             return Nesting.under(name, {code: WHOLE for code in present if code != WHOLE}, whole=WHOLE in present)
-        return read_hierarchy(name, self.hierarchies[name], self.lead, self._total(name)).within(present)
+        paths = self.hierarchies[name]
+        several = [paths] if isinstance(paths, Path) else paths
+        trees = [read_hierarchy(name, path, self.lead, self._total(name)) for path in several]
+        return reduce(Nesting.also, trees).within(present)
 
     def _refuse_repeated(self, rows: Rows, path: Path) -> None:
         """A file that has a cell twice does not say which of the two is right."""
@@ -109,7 +114,8 @@ class Tidy:
         flags = self._flagged(column_of(rows, self.flag, path)) if self.flag else np.isnan(values)
         columns = {name: [row[name] for row in rows] for name in self.by}
         numbers = {name: number_of(column_of(rows, name, path), name) for name in self.numbers}
-        return TableFile.of(tables, columns, values, flags | np.isnan(values), numbers)
+        table = TableFile.of(tables, columns, values, flags | np.isnan(values), numbers)
+        return replace(table, totals={name: self._total(name) for name in self.by})
 
     def _flagged(self, told: Sequence[str]) -> Flags:
         """Which cells have a flag of suppressed ones; where none has, nothing would be audited, and all called safe."""
