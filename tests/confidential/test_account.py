@@ -72,12 +72,16 @@ def forged(path, kind, body):
     raw(path, ("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", row))
 
 
+HANGING = 4 * 60 * 60
+"""Seconds after which processes hang; a thousand kills take ten minutes on two free cores, far longer on busy ones."""
+
+
 def writers(*arguments):
     """What the processes of account_writers.py report."""
     script = Path(__file__).with_name("account_writers.py")
     environment = os.environ | {"PYTHONPATH": str(Path(sfumato.__file__).parents[1])}
     command = [sys.executable, str(script), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=900)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=HANGING)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
