@@ -144,14 +144,15 @@ def small_disk(path: Path) -> str:
 
 
 def no_rights(path: Path, folder_mode: str, file_mode: str) -> list[str]:
-    """What an account says to a user who may not write; root may always, so root becomes nobody."""
+    """What an account says to a user who may not write, last when it is only read; root may always, and is nobody."""
     path.chmod(int(file_mode, 8))
     path.parent.chmod(int(folder_mode, 8))
     if os.geteuid() == 0:
         os.setuid(NOBODY)
     charge = _refusal(lambda: Account(path).reserve("release", TENTH, HIDDEN, "plan"))
     new = _refusal(lambda: Account.create(path.with_name("new.ledger"), "people", HIDDEN, TENTH))
-    return [charge, new]
+    read = _refusal(lambda: Account(path).ledger)
+    return [charge, new, read]
 
 
 def _refusal(ask: Callable[[], object]) -> str:

@@ -1,5 +1,6 @@
 """The ledger's file: what it charges, what it refuses, and what no one who holds the file can do unseen."""
 
+import errno
 import hashlib
 import json
 import os
@@ -520,6 +521,27 @@ def test_a_full_disk_is_a_ledger_error_that_says_so(path, monkeypatch):
     charge(account)
 
 
+def test_a_ledger_on_read_only_media_is_read_and_not_written(path, monkeypatch):
+    real, asked = os.open, []
+    account = opened(path)
+
+    def read_only_disk(place, flags, *rest, **named):
+        if flags & (os.O_RDWR | os.O_WRONLY):
+            raise OSError(errno.EROFS, "Read-only file system")
+        asked.append(place)
+        return real(place, flags, *rest, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger_file.os, "open", read_only_disk)
+        assert len(account.entries) == 1
+        assert asked
+        with ledger_file.transaction(path) as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
+            connection.execute("DROP TRIGGER no_delete")
+        with pytest.raises(LedgerError, match="read-only, or closed to this user"):
+            charge(account)
+    charge(account)
+
+
 @pytest.mark.parametrize(("folder", "file"), [("555", "666"), ("555", "444"), ("777", "444"), ("000", "666")])
 def test_a_place_that_cannot_be_written_is_a_ledger_error_that_says_so(folder, file):
     with tempfile.TemporaryDirectory() as top:
@@ -527,10 +549,12 @@ def test_a_place_that_cannot_be_written_is_a_ledger_error_that_says_so(folder, f
         place = Path(top, "inside", "ors.ledger")
         place.parent.mkdir()
         account = opened(place)
-        charged, made = writers("no-rights", place, folder, file)
+        charged, made, read = writers("no-rights", place, folder, file)
         place.parent.chmod(0o700)
         assert "read-only, or closed to this user" in charged
         assert "Permission denied" in made or folder == "777"
+        # A ledger on a disk that cannot be written to, as of a backup, is read as any other.
+        assert ("it went through" in read) == (folder != "000")
         assert len(account.entries) == 1
 
 

@@ -29,6 +29,14 @@ def test_an_untouched_release_is_intact_and_opens(make_release):
     assert open_release(folder).manifest.releasable
 
 
+def test_folders_and_keys_may_be_named_by_text(make_release, keys):
+    private, public = keys
+    folder = make_release(options=Options(sign_with=private))
+    assert verify(str(folder), str(public)) == verify(folder, public)
+    assert verify(str(folder), str(public)).signed == "signature true"
+    assert open_release(str(folder), str(public)).id == verify(folder).id
+
+
 def test_every_one_of_a_thousand_bit_flips_is_found(make_release):
     folder = make_release()
     rng = random.Random(1)

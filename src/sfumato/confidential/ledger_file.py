@@ -20,6 +20,8 @@ from typing import Any
 
 from sfumato.errors import LedgerError
 
+READ = "BEGIN"
+"""How a transaction begins that only reads."""
 WAIT = 30.0  # seconds, for another process to finish its entry
 _TURN = 0.02
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -46,13 +48,16 @@ _REASONS = {
 
 
 @contextmanager
-def transaction(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
-    """One connection for one transaction, rolled back unless all went well; what SQLite refuses is said in words."""
+def transaction(path: Path, begin: str = READ) -> Iterator[sqlite3.Connection]:
+    """One connection for one transaction, rolled back unless all went well; what SQLite refuses is said in words.
+
+    A ledger is read from a disk that cannot be written to as well, such as a backup.
+    """
     try:
         if not path.is_file():
             raise LedgerError(f"There is no ledger at {path}; `sfumato ledger open` makes one.")
         place = path.resolve()
-        with _held(place), closing(_connected(place)) as connection:
+        with _held(place, to_read=begin == READ) as writable, closing(_connected(place, writable)) as connection:
             connection.execute(begin)
             yield connection
             connection.commit()
@@ -66,9 +71,12 @@ def transaction(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection
 
 
 @contextmanager
-def _held(place: Path) -> Iterator[None]:
-    """The lock on the inode, whatever its name; it ends with the descriptor, which is closed after SQLite's own."""
-    descriptor, until = os.open(place, os.O_RDWR | os.O_CLOEXEC), time.monotonic() + WAIT
+def _held(place: Path, *, to_read: bool) -> Iterator[bool]:
+    """The lock on the inode, whatever its name, and whether it can be written to.
+
+    It ends with the descriptor, which is closed after SQLite's own.
+    """
+    (descriptor, writable), until = _opened(place, to_read=to_read), time.monotonic() + WAIT
     _descriptors.add(descriptor)
     try:
         while True:
@@ -80,11 +88,21 @@ def _held(place: Path) -> Iterator[None]:
                     raise LedgerError(f"The ledger {place} cannot be used: {_BUSY}.") from None
                 time.sleep(_TURN)
         _refuse_other_names(descriptor, place)
-        yield
+        yield writable
     finally:
         if descriptor in _descriptors:  # gone already in a process that was forked meanwhile
             _descriptors.remove(descriptor)
             os.close(descriptor)
+
+
+def _opened(place: Path, *, to_read: bool) -> tuple[int, bool]:
+    """The file, and whether it was opened to write: who only reads takes what the system gives."""
+    try:
+        return os.open(place, os.O_RDWR | os.O_CLOEXEC), True
+    except OSError as error:
+        if not to_read or error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
+            raise
+    return os.open(place, os.O_RDONLY | os.O_CLOEXEC), False
 
 
 def _let_go() -> None:
@@ -122,8 +140,9 @@ def _mounted() -> set[str]:
     return {re.sub(r"\\([0-7]{3})", lambda one: chr(int(one[1], 8)), name) for name in named}
 
 
-def _connected(place: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{place.as_uri()}?mode=rw", uri=True, timeout=WAIT, isolation_level=None)
+def _connected(place: Path, writable: bool) -> sqlite3.Connection:
+    mode = "rw" if writable else "ro"
+    connection = sqlite3.connect(f"{place.as_uri()}?mode={mode}", uri=True, timeout=WAIT, isolation_level=None)
     try:
         # A byte that is no text must fail the chain, not the reader.
         connection.text_factory = lambda text: text.decode(errors="replace")

@@ -35,8 +35,9 @@ class Verdict:
         return not self.problems
 
 
-def verify(folder: Path, public_key: Path | None = None) -> Verdict:
+def verify(folder: Path | str, public_key: Path | str | None = None) -> Verdict:
     """Compare every byte of a release with its manifest, and the manifest with its signature."""
+    folder, public_key = Path(folder), None if public_key is None else Path(public_key)
     content = _manifest_bytes(folder)
     manifest = Manifest.from_bytes(content)
     problems = [*_file_problems(folder, manifest)]
@@ -59,7 +60,7 @@ def _plan_hash(manifest: Manifest) -> str:
     return listed.sha256 if listed else ""
 
 
-def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
+def open_release(folder: Path | str, public_key: Path | str | None = None) -> Release:
     """A release that was verified first; an altered one is refused."""
     folder = Path(folder)
     changed = _changed(folder)

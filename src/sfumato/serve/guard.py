@@ -33,11 +33,22 @@ HEADERS = {
 FRAMED = {"Content-Security-Policy": FRAMED_POLICY, **_ALWAYS, "Cross-Origin-Resource-Policy": "cross-origin"}
 SHARED = {**HEADERS, "Cross-Origin-Resource-Policy": "cross-origin", "Access-Control-Allow-Origin": "*"}
 """For styles and fonts: a frame in a sandbox, as oEmbed readers make it, has no origin and asks as a stranger does."""
+PROGRAMS = {**SHARED, "Access-Control-Expose-Headers": "Content-Disposition, ETag, Location, Retry-After"}
+"""For the API: scripts of any page may ask it and read its answers and refusals, which are public."""
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST",
+    "Access-Control-Allow-Headers": "Content-Type, If-None-Match",
+    "Access-Control-Max-Age": "86400",
+    "Cache-Control": "no-store",
+}
+"""What a browser is told that asks first whether a page elsewhere may send a request."""
 
-_RAW, _RAW_FRAMED, _RAW_SHARED = (
-    [(name.lower().encode(), value.encode()) for name, value in some.items()] for some in (HEADERS, FRAMED, SHARED)
+_RAW, _RAW_FRAMED, _RAW_SHARED, _RAW_PROGRAMS = (
+    [(name.lower().encode(), value.encode()) for name, value in some.items()]
+    for some in (HEADERS, FRAMED, SHARED, PROGRAMS)
 )
 _EMBED = re.compile(r"/[^/]*~[^/]*/embed")
+_API = re.compile(r"/api/.+|/openapi\.json")
 _STATIC = re.compile(r"/static/.+")
 _UNKEPT = (b"cache-control", b"no-store")
 Refusal = tuple[int, str]
@@ -78,7 +89,9 @@ class Guarded:
                 refused = problem if for_programs(path) else self.page
                 await refused(*too_much)(scope, receive, send_guarded)
                 return
-        if refusal is None:
+        if refusal is None and self._is_preflight(scope):
+            await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send_guarded)
+        elif refusal is None:
             await self.inner(self.door.through(scope, self.base_path), receive, send_guarded)
         else:
             # Who has no key, or asks from elsewhere, sees no page, as pages name the path that holds the key.
@@ -86,11 +99,20 @@ class Guarded:
 
     def _always(self, path: str, status: int) -> list[tuple[bytes, bytes]]:
         """What a reply carries: an embed that was found, of what everybody may see, may stand in a frame elsewhere."""
+        if not self.private and _API.fullmatch(path):
+            return _RAW_PROGRAMS
         if self.private or status not in {200, 304}:
             return _RAW
         if _EMBED.fullmatch(path):
             return _RAW_FRAMED
         return _RAW_SHARED if _STATIC.fullmatch(path) else _RAW
+
+    def _is_preflight(self, scope: MutableMapping[str, Any]) -> bool:
+        """Whether a browser asks if a page elsewhere may ask the API, which it may where everybody may see it."""
+        asked = scope["method"] == "OPTIONS" and any(
+            name == b"access-control-request-method" for name, _ in scope["headers"]
+        )
+        return asked and not self.private and bool(_API.fullmatch(scope["path"].removeprefix(self.base_path)))
 
     def _kept(self, given: Any) -> Any:
         """The headers of a reply, of which a private one is not to be kept."""
