@@ -9,8 +9,9 @@ from worlds import TABLE, World, engine_of, manifest_of, subject_of
 from sfumato.draws import SeededDraws
 from sfumato.errors import QueryError
 from sfumato.mechanisms import Geometric
-from sfumato.query import Group, QueryEngine, over_periods
-from sfumato.query.estimate import IMPOSSIBLE
+from sfumato.query import Group, QueryEngine, open_folder, over_periods
+from sfumato.query.detail import detail_of
+from sfumato.query.estimate import IMPOSSIBLE, Estimate
 from sfumato.query.wording import words
 from sfumato.release import Cube, Independent, Release, Withheld
 
@@ -48,7 +49,7 @@ def test_a_small_number_under_noise_that_is_mostly_0_may_be_noise_alone_and_says
     assert VALUES[5, 0, 0, 0] > 3
     assert keys(rare.detail(("trade1-0", "place0-0", "young", "f"))) == ["error_noise", "add", "protected_one"]
     small = rare.detail(("trade0-0", "place0-0", "young", "f"))  # it is -3
-    assert keys(small) == ["error_noise", "negative", "maybe_noise", "add", "protected_one"]
+    assert keys(small) == ["error_noise", "impossible_interval", "maybe_noise", "add", "protected_one"]
     assert "moved about 5 of the 2,700 cells" in repr(small)
     wide = engine(variance=2.0).table(list(TABLE.names), at=leaves)
     assert "maybe_noise" not in keys(wide.detail(("trade0-0", "place0-0", "young", "f")))
@@ -147,3 +148,17 @@ def test_the_same_question_is_asked_over_periods_in_their_order():
     assert "'ancient' is not a level" in missing[0].reason
     with pytest.raises(QueryError, match="Two of the releases"):
         over_periods([engines[0], engines[0]])
+
+
+def test_an_interval_of_impossible_counts_says_so(make_release):
+    """A count of -3.1 ± 1.8 has no possible number in its interval, so nothing may say that 0 is in it."""
+    source = open_folder(make_release()).source("jobs")
+
+    def said(value, variance):
+        found = detail_of(source, Estimate(value, variance, unit="jobs"), ("x",), overlaps=False)
+        return " ".join(one.english() for one in found.sentences)
+
+    assert "No true number lies from -4.9" in said(-3.1, 1.2).replace("−", "-")
+    assert "small number" not in said(-3.1, 1.2)
+    assert "No true number" not in said(-1, 1.2)
+    assert "small number" in said(-1, 1.2)

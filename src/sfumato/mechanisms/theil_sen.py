@@ -89,6 +89,10 @@ class TheilSen(Mechanism):
         if median == "smooth" and matchings != 1:
             raise PlanError(f"{self.name} has one matching where its median is smooth.")
 
+    @property
+    def note(self) -> str:
+        return "The line is the median of what pairs of rows predict (Theil-Sen), not that of least squares."
+
     def parameters(self) -> str:
         many = f", {self.matchings} matchings" * (self.matchings > 1)
         return f"epsilon {plain(self.epsilon)}, {self.median}{many}, at least {plain(self.least)}"

@@ -14,6 +14,9 @@ from sfumato.foreign_text import capitalized, joined
 from sfumato.query.wording import Words, words
 from sfumato.release import Product, Release
 from sfumato.release.products.records import FRAME
+from sfumato.release.tails import CENSUS_90
+from sfumato.release.value_bounds import ClipTook
+from sfumato.schema import Box, Grid
 
 LOW, EITHER = "low", "either"
 """Whither a number leans by what it leaves out: too low, or nobody can tell."""
@@ -122,10 +125,27 @@ def _clipped(release: Release, product: Product) -> Iterator[Caveat]:  # noqa: A
     places = (("column", bounds.column), ("low", _written(bounds.low)), ("high", _written(bounds.high)))
     if not subject.additive and subject.statistic != "mean":
         yield Caveat("held", places, EITHER)
-    elif bounds.low == 0:
-        yield Caveat("clip_above", places, LOW)
-    else:
-        yield Caveat("clip_beyond", places, EITHER)
+        return
+    took = took_of(product)
+    up_to = _written(took.up_to) if took else ""
+    key, leans = ("clip_above", LOW) if bounds.low == 0 else ("clip_beyond", EITHER)
+    yield Caveat(key, places, leans, up_to)
+
+
+def took_of(product: Product) -> ClipTook | None:
+    """What was bought of what a clip took, where intervals can count it: all errors are stated, and add up."""
+    bounds = product.subject.value_bounds
+    if bounds is None or bounds.took is None or bounds.power != 1 or not product.subject.additive:
+        return None
+    law = product.errors.law(Grid((), Box()))
+    return None if law.by_sides or law.by_ends or margin_of(bounds.took) is None else bounds.took
+
+
+def margin_of(took: ClipTook) -> float | None:
+    """The 90% margin of what was bought; of a release that states a standard error alone, that of a normal law."""
+    if took.margin is not None:
+        return took.margin
+    return None if took.standard_error is None else CENSUS_90 * took.standard_error
 
 
 def _crowded(release: Release, product: Product) -> Iterator[Caveat]:

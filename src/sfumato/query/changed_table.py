@@ -20,6 +20,7 @@ from sfumato.query.figures import Figures
 from sfumato.query.period_columns import first_missing
 from sfumato.query.portable import Portable
 from sfumato.query.ratio_columns import RatioColumns, total_sides
+from sfumato.query.reaching import compared_excess
 from sfumato.query.shared_noise import in_common
 from sfumato.query.sides import apart, by_sides
 from sfumato.query.value_notes import bounds_by_period
@@ -126,6 +127,7 @@ class ChangedTable(Portable):
             apart(total_sides(after), total_sides(before), shared),
             statuses,
             caveats=self.caveats,
+            bought=compared_excess(after, before),
         )
         return replace(found, more=_told(found, before, after, shared))
 
@@ -161,8 +163,8 @@ def _relative(found: Columns, before: Columns, after: Columns, shared: Floats) -
     over, under = _floats(after.estimate), _floats(before.estimate)
     sides = total_sides(after), total_sides(before)
     of_later, of_earlier = (one.law for one in sides) if by_sides(*sides) else (found.law, NORMAL)
-    later = Columns(over, *_errors(after), after.cells, after.grades, of_later, found.statuses)
-    earlier = Columns(under, *_errors(before), before.cells, law=of_earlier)
+    later = Columns(over, *_errors(after), after.cells, after.grades, of_later, found.statuses, bought=after.bought)
+    earlier = Columns(under, *_errors(before), before.cells, law=of_earlier, bought=before.bought)
     with np.errstate(invalid="ignore", divide="ignore"):
         sampled = (after.sampling_variance + (over / under) ** 2 * before.sampling_variance) / under**2
         ratios = RatioColumns.of(later, earlier, shared, sampled, apart=False, nonnegative=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.query.caveats import NONE, Caveats
 from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure, Variance
 from sfumato.query.grade import grades_of
+from sfumato.query.reaching import Reaching, risks
 from sfumato.release import NoNumber, Statuses, Subject
 from sfumato.release.error_law import NORMAL, ErrorLaw, NoisyTotals
 
@@ -38,6 +39,8 @@ class Columns:
     """What is told of each cell besides: of a change what was before and after, the percentage and the verdict."""
     caveats: Caveats = NONE
     """What the numbers leave out."""
+    bought: Reaching | None = None
+    """How far beyond noise intervals go, where the release bought what was cut."""
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -60,7 +63,8 @@ class Columns:
         noise, sampled = self.noise_variance[places], self.sampling_variance[places]
         law = self.law.only(places)
         cells = self.cells[places]
-        return Columns(self.estimate[places], noise, sampled, cells, self.grades, law, statuses, caveats=self.caveats)
+        found = Columns(self.estimate[places], noise, sampled, cells, self.grades, law, statuses, caveats=self.caveats)
+        return replace(found, bought=self.bought and self.bought.only(places))
 
     def figure(self, flat: int, noise: Variance | None, sampled: Variance | None, subject: Subject) -> Figure:
         """The figure of one cell; `noise` and `sampled` say why an error is withheld, where one is."""
@@ -78,6 +82,7 @@ class Columns:
             self.grades,
             self.law.only([flat]),
             self.caveats,
+            self.bought and self.bought.only([flat]),
         )
 
     def status(self, word: str, otherwise: str = "") -> list[str]:
@@ -124,7 +129,7 @@ class Columns:
     @property
     def lopsided(self) -> bool:
         """Whether intervals may be longer to one side, so that a margin does not tell them."""
-        return self.law.lopsided
+        return self.law.lopsided or self.bought is not None
 
     def moe(self, level: float = 0.90) -> Floats:
         """The margins of error at a level, the longer side of each interval."""
@@ -132,6 +137,19 @@ class Columns:
 
     def reach(self, level: float) -> tuple[Floats, Floats]:
         """How far intervals go below and above, by the noise alone where nothing is stated of the sampling error."""
+        if self.bought is None:
+            return self.noise_reach(level)
+        noisy, risk = risks(level)
+        (below, _), (under, over), (low, high) = self.noise_reach(level), self.noise_reach(noisy), self.allowance(risk)
+        return np.where(low > 0, under + low, below), over + high
+
+    def allowance(self, risk: float) -> tuple[Floats, Floats]:
+        """How much farther intervals go than noise does, below and above, for what was cut."""
+        none = np.zeros(len(self))
+        return (none, none) if self.bought is None else self.bought.allowance(risk)
+
+    def noise_reach(self, level: float) -> tuple[Floats, Floats]:
+        """The same by noise and sampling, whatever was cut."""
         some = ~np.isnan(self.noise_variance)
         columns = (self.estimate, self.noise_variance, self.sampling_variance, self.cells)
         totals = NoisyTotals(*(one[some].astype(np.float64) for one in columns))

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Variance
-from sfumato.query.sides import NoisySide, apart
+from sfumato.query.reaching import compared_excess
+from sfumato.query.sides import HALVINGS, NoisySide, apart
 from sfumato.query.wording import Reason, Sentence
 from sfumato.release import Withheld, stated, withheld
 from sfumato.release.error_law import ErrorLaw
@@ -33,7 +35,22 @@ class Comparison(Estimate):
         """How often noise alone would make a difference this large."""
         if isinstance(self.se, Withheld):
             return self.se
-        return float(self.law.beyond(self._totals)[0])
+        return float(self.law.beyond(self._totals)[0]) if self.bought is None else self.by_halving
+
+    @property
+    def by_halving(self) -> float:
+        """One less the largest level at which the interval leaves out 0, by halving."""
+        least, most = 0.0, 1.0
+        for _ in range(HALVINGS):
+            level = (least + most) / 2
+            least, most = (level, most) if self._leaves_out_0(level) else (least, level)
+        return 1 - least
+
+    def _leaves_out_0(self, level: float) -> bool:
+        try:
+            return self.differs(level) is True
+        except QueryError:
+            return False
 
     def differs(self, level: float = 0.90) -> bool | Withheld:
         """Whether the interval of the difference leaves out 0."""
@@ -66,7 +83,8 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
     law = apart(own_side(one), own_side(other), np.array([stated(covariance) or 0.0]))
     caveats = (one.caveats + other.caveats).compared
     cells = one.cells + other.cells
-    return Comparison(one.value - other.value, noise, sampling, one.unit, cells, one.grades, law, caveats)
+    bought = compared_excess(one, other)
+    return Comparison(one.value - other.value, noise, sampling, one.unit, cells, one.grades, law, caveats, bought)
 
 
 def own_side(one: Estimate) -> NoisySide:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import product as combinations
 from typing import Any
@@ -18,6 +19,7 @@ from sfumato.query.estimate import Figure
 from sfumato.query.figures import LARGEST_PAGE, Key, titled
 from sfumato.query.portable import Portable
 from sfumato.query.ranks import MOST_ROWS, rank_intervals, ranks_of_intervals, variances_of_differences
+from sfumato.query.ratio_columns import noisy_side
 from sfumato.query.shares import Shares, kept_of
 from sfumato.query.source import Source
 from sfumato.release import Withheld, withheld
@@ -72,7 +74,8 @@ class Crosstab(Portable):
         counts = self.product.cell_counts(self.grid).ravel()
         grades = self.source.release.manifest.grades
         law, caveats = self.source.law(self.grid), self.caveats
-        return Columns(emptied(values, empty), noise, sampled, counts, grades, law, statuses, caveats=caveats)
+        found = Columns(emptied(values, empty), noise, sampled, counts, grades, law, statuses, caveats=caveats)
+        return replace(found, bought=self.source.bought(self.grid, noisy_side(found)))
 
     @cached_property
     def _unsaid(self) -> tuple[Withheld | None, Withheld | None]:
@@ -151,7 +154,7 @@ class Crosstab(Portable):
         if statuses and not held.any():
             first = statuses.kinds[int(statuses.which.max()) - 1]
             raise QueryError(f"Ranks cannot be stated, as no row holds a number: {first.reason}")
-        if self.columns().law.by_ends:
+        if self.columns().law.by_ends or self.columns().bought is not None:
             ends = self.columns().ends(1 - (1 - level) / int(held.sum()))  # all hold at once (Bonferroni)
             found = ranks_of_intervals([*zip(*(one[self.rows_of(column)[held]].tolist() for one in ends), strict=True)])
         else:

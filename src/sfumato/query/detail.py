@@ -1,7 +1,7 @@
 """Detail: what is to be known of one number: its errors apart, what was summed, and how it may be used."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sfumato.foreign_text import without_stop
 from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure
@@ -57,7 +57,7 @@ def detail_of_share(source: Source, figure: Figure, labels: tuple[str, ...], par
     if figure.value == 1 and figure.variance == 0:
         return Detail(figure, labels, (_made_of(part, whole), Sentence("whole_share")))
     found = [_made_of(part, whole), _of_error(figure, SHARE)]
-    noise = stated(replace(figure, sampling_variance=0.0).moe(0.90))
+    noise = stated(figure.by_noise.moe(0.90))
     if figure.value < 0 and noise is not None:
         found.append(Sentence("negative_share", {"moe": 100 * noise}))
     return Detail(figure, labels, (*found, *longer_side(figure), Sentence("add_share")))
@@ -98,9 +98,13 @@ def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterato
     product = source.product
     yield _of_error(estimate)
     yield from longer_side(estimate)
-    noise = stated(replace(estimate, sampling_variance=0.0).moe(0.90))
+    noise = stated(estimate.by_noise.moe(0.90))
     if estimate.value < 0 and noise is not None:
-        yield Sentence("negative", {"moe": noise})
+        low, high = estimate.interval(0.90)
+        if product.subject.nonnegative and high < 0:
+            yield Sentence("impossible_interval", {"low": low, "high": high})
+        else:
+            yield Sentence("negative", {"moe": noise})
     if moved := _moved(product, estimate):
         yield Sentence("maybe_noise", {"moved": moved, "cells": product.cells(Box())})
     if not product.subject.additive:

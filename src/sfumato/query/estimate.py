@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -11,8 +11,9 @@ import numpy as np
 from sfumato.errors import QueryError
 from sfumato.query.caveats import NONE, Caveats
 from sfumato.query.grade import grade_of
+from sfumato.query.reaching import Reaching, risks
 from sfumato.release import NoNumber, Withheld, stated
-from sfumato.release.error_law import NORMAL, ErrorLaw, NoisyTotals
+from sfumato.release.error_law import NORMAL, ErrorLaw, Floats, NoisyTotals
 from sfumato.release.figures import beside, like, number
 
 Variance = float | Withheld
@@ -60,6 +61,8 @@ class Estimate:
     """The law of the noise, in the unit of the value."""
     caveats: Caveats = field(default=NONE, compare=False)
     """What the number leaves out."""
+    bought: Reaching | None = field(default=None, compare=False)
+    """How far beyond noise its interval goes, where the release bought what was cut."""
 
     @property
     def as_measured(self) -> bool:
@@ -139,6 +142,24 @@ class Estimate:
 
     def reach(self, level: float) -> tuple[float, float]:
         """How far the interval goes below and above the number, wherever the true one can be."""
+        if self.bought is None:
+            return self.noise_reach(level)
+        noisy, risk = risks(level)
+        (below, _), (under, over), (low, high) = self.noise_reach(level), self.noise_reach(noisy), self.allowance(risk)
+        return (under + float(low[0]) if low[0] else below), over + float(high[0])
+
+    def allowance(self, risk: float) -> tuple[Floats, Floats]:
+        """How much farther the interval goes than noise does, below and above, for what was cut."""
+        none = np.zeros(1)
+        return (none, none) if self.bought is None else self.bought.allowance(risk)
+
+    @property
+    def by_noise(self) -> Self:
+        """The same number with the error of its noise alone."""
+        return replace(self, sampling_variance=0.0, bought=None)
+
+    def noise_reach(self, level: float) -> tuple[float, float]:
+        """The same by noise and sampling, whatever was cut."""
         below, above = self.law.reach(level, self._totals)
         return float(below[0]), float(above[0])
 

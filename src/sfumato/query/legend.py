@@ -20,7 +20,10 @@ def legend(answer: Answer) -> str:
 
 def _counted(answer: Answer) -> str:
     """The key of which errors are counted: by noise alone only where nothing is left out."""
-    return _errors(answer) + ("_cut" if answer.caveat else "")
+    caveats, key = answer.figures.caveats, _errors(answer)
+    if caveats and not caveats.unbought and key == "by_noise":
+        return "by_noise_bought"
+    return key + ("_cut" if caveats else "")
 
 
 def _errors(answer: Answer) -> str:

@@ -1,7 +1,7 @@
 """PeriodColumns: the cells of several periods side by side, what years are of them, and why some hold no number."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.query.caveats import joint
 from sfumato.query.columns import Columns, Floats, emptied
+from sfumato.query.reaching import AddedExcess
 from sfumato.release import NoNumber, Statuses
 
 
@@ -94,4 +95,6 @@ def together_of(parts: Sequence[Columns], together: str | None, shared: Floats |
     unsampled = np.where(sampled == 0, 0.0, np.nan)
     law = reduce(lambda one, other: one.plus(other), [one.law for one in parts]).times(scale)
     grades, caveats = parts[-1].grades, joint(one.caveats for one in parts)
-    return Columns(emptied(value, empty), noise * scale**2, unsampled, cells, grades, law, statuses, caveats=caveats)
+    found = Columns(emptied(value, empty), noise * scale**2, unsampled, cells, grades, law, statuses, caveats=caveats)
+    bought = AddedExcess(tuple(parts), scale) if any(one.bought is not None for one in parts) else None
+    return replace(found, bought=bought)

@@ -15,6 +15,7 @@ import numpy as np
 from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Interval, Variance
 from sfumato.query.ratio_law import RatioTerms
+from sfumato.query.reaching import RatioExcess, noisy_level, ratio_excess
 from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import stated, withheld
 from sfumato.release.error_law import ErrorLaw, Floats
@@ -64,7 +65,18 @@ class Ratio(Estimate):
         low, high = max(found[0], 0.0), min(found[1], 1.0)
         return Interval(low, high, found.counts) if self.bounded and low <= high else found
 
-    def reach(self, level: float) -> tuple[float, float]:
+    def allowance(self, risk: float) -> tuple[Floats, Floats]:
+        """How far the ends lie off where both totals are as much larger as what was cut of them may be."""
+        if not isinstance(self.bought, RatioExcess):
+            return super().allowance(risk)
+        level = noisy_level(risk)
+        shifts = [(float(np.max(one)), float(np.max(other))) for one, other in self.bought.shifts(risk)]
+        moved = (replace(self, over=self.over + one, under=self.under + other) for one, other in shifts)
+        (low, high), ends = self.fieller(level), [one.fieller(level) for one in moved]
+        below, above = (max(0.0, *(low - one for one, _ in ends)), max(0.0, *(one - high for _, one in ends)))
+        return np.array([below]), np.array([above])
+
+    def noise_reach(self, level: float) -> tuple[float, float]:
         """Both sides of the interval by noise, and sampling error added to both."""
         low, high = self.fieller(level)
         sampled = z_score(level) * (stated(self.sampling_se) or 0.0)
@@ -164,6 +176,7 @@ def ratio_of(
         covariance=shared,
         sides=sides,
         inside=inside,
+        bought=ratio_excess(over.bought, under.bought, inside=inside),
     )
     found.refuse_near_zero(0.95)
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sfumato.query.columns import Columns, Floats
 from sfumato.query.ratio import BELOW, ZERO, errors_within, too_near
 from sfumato.query.ratio_law import RatioTerms, near_zero
+from sfumato.query.reaching import RatioExcess, noisy_level, ratio_excess
 from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import NoNumber, Statuses
 from sfumato.release.error_law import NoisyTotals
@@ -64,6 +66,7 @@ class RatioColumns(Columns):
             parts.law,
             statuses=statuses if statuses.missing.any() else None,
             caveats=parts.caveats.over(wholes.caveats),
+            bought=ratio_excess(parts.bought, wholes.bought, inside=inside),
             parts=parts,
             under=under,
             under_variance=wholes.noise_variance,
@@ -81,20 +84,31 @@ class RatioColumns(Columns):
     def lopsided(self) -> bool:
         return True
 
-    def reach(self, level: float) -> tuple[Floats, Floats]:
+    def allowance(self, risk: float) -> tuple[Floats, Floats]:
+        """How far ends lie off where both totals are as much larger as what was cut of them may be."""
+        if not isinstance(self.bought, RatioExcess):
+            return super().allowance(risk)
+        level = noisy_level(risk)
+        (low, high), ends = self._noise_ends(level), [self._noise_ends(level, one) for one in self.bought.shifts(risk)]
+        below, above = (np.zeros(len(self)) for _ in range(2))
+        for least, most in ends:
+            below, above = np.fmax(below, low - least), np.fmax(above, most - high)
+        return below, above
+
+    def noise_reach(self, level: float) -> tuple[Floats, Floats]:
         """Both sides of each interval; NaN where the whole is within its noise of 0 at this level."""
         sampled = z_score(level) * np.where(np.isnan(self.sampling_variance), 0.0, self.se_sampling)
         low, high = self._noise_ends(level)
         return np.hypot(self.estimate - low, sampled), np.hypot(high - self.estimate, sampled)
 
-    def _noise_ends(self, level: float) -> tuple[Floats, Floats]:
-        """Both ends of each interval by noise."""
+    def _noise_ends(self, level: float, shift: tuple[Any, Any] = (0.0, 0.0)) -> tuple[Floats, Floats]:
+        """Both ends of each interval by noise; of totals that are larger by so much, where that is asked."""
         part = noisy_side(self.parts)
         if by_sides(part, self.rest):
             low, high = sided_ends(level, part, self.rest, self.covariance, inside=self.inside)
             return np.where(np.isnan(self.under), np.nan, low), np.where(np.isnan(self.under), np.nan, high)
         over, variances = self.parts.estimate.astype(np.float64), (self.parts.noise_variance, self.under_variance)
-        terms = RatioTerms(over, self.under, *variances, self.covariance)
+        terms = RatioTerms(over + shift[0], self.under + shift[1], *variances, self.covariance)
         return terms.ends(level, errors_of(level, part, self.rest), part, self.rest)
 
     def ends(self, level: float) -> tuple[Floats, Floats]:

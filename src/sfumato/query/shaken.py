@@ -56,7 +56,7 @@ def _one(published: Figure, level: float, sign: float, step: float) -> float | N
     """A number moved by an error of noise alone; none where its law is not stated or not the same to both sides."""
     if not isinstance(published, Estimate) or isinstance(published.noise_variance, Withheld):
         return None
-    below, above = replace(published, sampling_variance=0.0, law=published.law.drawn).reach(level)
+    below, above = replace(published.by_noise, law=published.law.drawn).reach(level)
     if not math.isfinite(above) or abs(above - below) > _ALIKE * max(above, below, 1.0):
         return None
     # A margin of whole steps reaches half a step further than the error itself.

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.errors import QueryError
 from sfumato.query.comparison import Comparison
 from sfumato.query.estimate import Variance
 from sfumato.query.ratio import Ratio, ratio_of
-from sfumato.query.sides import HALVINGS
+from sfumato.query.reaching import compared_excess
 from sfumato.query.source import Source
 from sfumato.query.wording import Sentence
 from sfumato.release import Withheld, stated, withheld
@@ -45,10 +44,10 @@ class ShareComparison(Comparison):
     other: Ratio = None  # type: ignore[assignment]
     correlation: float = 0.0
 
-    def reach(self, level: float) -> tuple[float, float]:
+    def noise_reach(self, level: float) -> tuple[float, float]:
         if self.one.is_coarse or self.other.is_coarse:
             return self._reach_of_both(level)
-        (below, above), (under, over) = (share.reach(level) for share in (self.one, self.other))
+        (below, above), (under, over) = (share.noise_reach(level) for share in (self.one, self.other))
         return self._joined(below, over), self._joined(above, under)
 
     def _reach_of_both(self, level: float) -> tuple[float, float]:
@@ -63,20 +62,7 @@ class ShareComparison(Comparison):
 
     @property
     def p_value(self) -> float | Withheld:
-        """One less the largest level at which the interval leaves out 0, by halving."""
-        if isinstance(self.se, Withheld):
-            return self.se
-        least, most = 0.0, 1.0
-        for _ in range(HALVINGS):
-            level = (least + most) / 2
-            least, most = (level, most) if self._leaves_out_0(level) else (least, level)
-        return 1 - least
-
-    def _leaves_out_0(self, level: float) -> bool:
-        try:
-            return self.differs(level) is True
-        except QueryError:
-            return False
+        return self.se if isinstance(self.se, Withheld) else self.by_halving
 
     def _joined(self, first: float, second: float) -> float:
         """How far two errors reach together."""
@@ -120,6 +106,7 @@ def difference_of_shares(source: Source, one: PartOfWhole, other: PartOfWhole) -
         first.cells + second.cells,
         first.grades,
         caveats=(first.caveats + second.caveats).compared,
+        bought=compared_excess(first, second),
         one=first,
         other=second,
         correlation=min(max(joint / error, -1.0), 1.0) if error else 0.0,

@@ -11,7 +11,9 @@ from sfumato.errors import QueryError, nearest
 from sfumato.query.caveats import Caveats, caveats_of
 from sfumato.query.comparison import Comparison, difference_of
 from sfumato.query.estimate import Estimate, Variance
+from sfumato.query.excess import BoughtExcess, ClipExcess
 from sfumato.query.sampling import NotSampled, Sampling, sampling_of
+from sfumato.query.sides import NoisySide
 from sfumato.release import NoNumber, Product, Release, Withheld
 from sfumato.release.error_law import ErrorLaw, Floats
 from sfumato.schema import Attribute, Box, Grid
@@ -34,6 +36,14 @@ class Source:
     def caveats(self) -> Caveats:
         """What the numbers of the product leave out."""
         return caveats_of(self.release, self.product)
+
+    @cached_property
+    def _bought(self) -> BoughtExcess | None:
+        return BoughtExcess.of(self.release, self.product)
+
+    def bought(self, grid: Grid, clipped: NoisySide) -> ClipExcess | None:
+        """How far above the totals of a grid the true ones may lie, where the release bought what its clip cut."""
+        return self._bought.over(grid, clipped) if self._bought else None
 
     @property
     def names(self) -> frozenset[str]:
@@ -79,7 +89,8 @@ class Source:
         noise, unit, grades = self.covariance(box, box), product.subject.unit, self.release.manifest.grades
         sampled = self.sampling.total(float(value), noise)
         total = int(value) if value.denominator == 1 else float(value)
-        return Estimate(total, noise, sampled, unit, cells, grades, self.law(Grid((), box)), self.caveats)
+        found = Estimate(total, noise, sampled, unit, cells, grades, self.law(Grid((), box)), self.caveats)
+        return replace(found, bought=self.bought(Grid((), box), NoisySide.of(found)))
 
     def law(self, grid: Grid) -> ErrorLaw:
         """The law of the noise of the totals of a grid, in the product's unit."""

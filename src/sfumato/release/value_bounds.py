@@ -24,6 +24,8 @@ class ClipTook:
     value: float
     standard_error: float | None = None
     margin: float | None = None
+    tables: tuple[str, ...] = ()
+    """The products of the release that measured it, for parts too; none in releases made before."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class ValueBounds:
         took = self.took
         told = {"up_to": plain(took.up_to), "value": took.value, "standard_error": took.standard_error} if took else {}
         told |= {"margin_90": took.margin} if took and took.margin is not None else {}
+        told |= {"tables": list(took.tables)} if took and took.tables else {}
         weight = {"weight": self.weight.to_dict()} if self.weight else {}
         return {"column": self.column, **said, "power": self.power} | ({"took": told} if told else {}) | weight
 
@@ -74,6 +77,11 @@ def _took(written: Mapping[str, Any] | None) -> ClipTook | None:
     """What a manifest states of the values that lay above the bounds."""
     if not written:
         return None
-    errors = (written.get(key) for key in ("standard_error", "margin_90"))
-    stated = (None if one is None else number(one, 0) for one in errors)
-    return ClipTook(exactly(written["up_to"]), number(written["value"]), *stated)
+    error, margin = (written.get(key) for key in ("standard_error", "margin_90"))
+    return ClipTook(
+        exactly(written["up_to"]),
+        number(written["value"]),
+        None if error is None else number(error, 0),
+        None if margin is None else number(margin, 0),
+        tuple(map(str, written.get("tables", ()))),
+    )

@@ -1,4 +1,6 @@
-"""Fitted: what a least-squares line of one column on another tells in a cell; it may not be summed.
+"""Fitted: what a line of one column on another tells in a cell; it may not be summed.
+
+The line is that of least squares; a mechanism such as `theil-sen` publishes another line near it, and says so.
 
 Chetty and Friedman 2019: the rank of children's incomes on that of their parents, predicted at the 25th percentile.
 """
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from sfumato.errors import PlanError, nearest
 from sfumato.kernels.simple_regression import ERROR, SLOPE, Moments, told
 from sfumato.privacy import Contribution, Exact, exact, plain
+from sfumato.release.value_bounds import ValueBounds
 from sfumato.schema import Aggregate, Clipped, Influence
 from sfumato.statistics.statistic import Statistic
 from sfumato.statistics.total import Bounds, Total
@@ -81,6 +84,10 @@ class Fitted(Statistic):
     def contribution(self) -> Contribution:
         """A row is there or not; how far a line goes by it is for a mechanism to say."""
         return Contribution()
+
+    @property
+    def value_bounds(self) -> ValueBounds:
+        return ValueBounds(self.y, *self.clip, self.step)
 
     @property
     def title(self) -> str:

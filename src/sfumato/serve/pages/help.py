@@ -1,7 +1,7 @@
 """Help: short answers to what readers ask of a number, with the numbers of the table they are looking at."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -81,7 +81,7 @@ def _noise(sheet: Sheet) -> tuple[float, float] | None:
     found = _one_cell(sheet)
     if not isinstance(found, Estimate) or found.cells != 1:
         return None
-    error, margin = stated(found.noise_se), stated(replace(found, sampling_variance=0.0).moe(0.90))
+    error, margin = stated(found.noise_se), stated(found.by_noise.moe(0.90))
     return None if error is None or margin is None else (error, margin)
 
 

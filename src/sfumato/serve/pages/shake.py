@@ -111,7 +111,7 @@ def _cell(row: ShakenRow, layout: Layout) -> Cell:
 def _draws(row: ShakenRow, largest: Sequence[float | None], words: Words) -> list[ShownDraw]:
     """The draws of a row as they are written, each with whether it leads its draw and lies beyond the margin."""
     found: list[ShownDraw] = []
-    margin = replace(row.published, sampling_variance=0.0).moe(0.90) if isinstance(row.published, Estimate) else 0.0
+    margin = row.published.by_noise.moe(0.90) if isinstance(row.published, Estimate) else 0.0
     for place, one in enumerate(row.draws):
         if one is None or not isinstance(row.published, Estimate):
             found.append(("–", False, False))

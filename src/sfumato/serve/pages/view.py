@@ -10,7 +10,7 @@ from sfumato.errors import QueryError
 from sfumato.foreign_text import without_stop
 from sfumato.query import LARGEST_PAGE, Axis, Change, Estimate, Figure
 from sfumato.query.answer import Answer
-from sfumato.query.caveats import joint
+from sfumato.query.caveats import Caveats, joint
 from sfumato.query.change import UNSAID
 from sfumato.query.digits import common_scale
 from sfumato.query.portable import Portable
@@ -104,7 +104,12 @@ class TableView:
 
     def caveat(self, language: str) -> str:
         """What the numbers leave out, as a sentence; '' where they leave out nothing."""
-        return joint(block.shown.caveats for block in self.blocks).sentence(language)
+        return self.caveats.sentence(language)
+
+    @property
+    def caveats(self) -> Caveats:
+        """What the numbers of any of its tables leave out."""
+        return joint(block.shown.caveats for block in self.blocks)
 
     def remarks(self, words: Words) -> tuple[str, ...]:
         """What is to be said of the numbers as such, each sentence once."""
