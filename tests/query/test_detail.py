@@ -158,7 +158,7 @@ def test_an_interval_of_impossible_counts_says_so(make_release):
         found = detail_of(source, Estimate(value, variance, unit="jobs"), ("x",), overlaps=False)
         return " ".join(one.english() for one in found.sentences)
 
-    assert "No true number lies from -4.9" in said(-3.1, 1.2).replace("−", "-")
+    assert "No true number lies from -5.0 to -1.2:" in said(-3.1, 1.2).replace("−", "-")
     assert "small number" not in said(-3.1, 1.2)
     assert "No true number" not in said(-1, 1.2)
     assert "small number" in said(-1, 1.2)
