@@ -158,3 +158,21 @@ def test_the_clip_of_a_mean_is_told_once():
     rows = pa.table({"region": ["n", "s"] * 3, "w": WEIGHTS})
     (told,) = (one for one in clip_fits(plan, Microdata.open(rows, plan.schema)) if one.measure == "pay")
     assert "A clip cuts" in told.words
+
+
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+def test_an_outlier_below_does_not_hide_a_clip_that_is_far_too_wide_above(engine):
+    """One value of -80,000 is cut; all others are 1,000 or less, which a bound of 80,000 is 80 times as wide as."""
+    rows = pa.table({"region": ["n"] * 11, "w": [-80_000.0, *[100.0 * number for number in range(1, 11)]]})
+    told = fit('["0", "80000"]', engine, rows)
+    assert (told.cut, told.ratio) == (1, 80)
+    assert "A clip cuts" in told.words
+    assert "noise is 80 times as wide as it need be" in told.words
+
+
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+def test_the_money_that_a_clip_takes_is_told(engine):
+    """Of 72.7 the 20.8 of one row beyond 20; the other rows stay as they are."""
+    told = fit('["0", "20"]', engine)
+    assert told.money == (72.7, pytest.approx(51.9))
+    assert "it takes 20.8 of 72.7 persons, 0.29 of it" in told.words

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.schema import Attribute, Bands, Frame, Grid, Grouping, Level, Levels
+from sfumato.schema import Attribute, Bands, Frame, Grid, Grouping, Level, Levels, Missing, Recode
 from sfumato.schema.frame import crossed, distinct
 
 TREE = Levels.of(
@@ -119,7 +119,7 @@ def test_an_absent_file_a_lacking_column_and_a_broken_file_are_told_apart(tmp_pa
     assert "cannot be read" in refusal(tmp_path / "broken.parquet")
 
 
-def test_a_frame_holds_codes_and_recodes_nothing(tmp_path):
+def test_a_frame_holds_codes_and_no_bands(tmp_path):
     banded = Attribute("size", Bands("size", (0, 5)).levels(), read=Bands("size", (0, 5)))
     assert "a frame holds the codes themselves" in refusal(written(tmp_path), (banded,))
 
@@ -214,3 +214,36 @@ def test_a_firm_in_two_spellings_is_refused_and_one_in_another_case_is_another(t
             Frame.read(path, "establishment", "id", (INDUSTRY, COUNTY), "firm")
     else:
         assert len(set(Frame.read(path, "establishment", "id", (INDUSTRY, COUNTY), "firm").firms)) == 5
+
+
+UNKNOWN = Attribute("county", Levels.of(["01001", "01003", "01005", "unknown"]), missing=Missing("unknown", ("-9",)))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_missing_code_of_a_frame_stands_for_its_level(tmp_path, kind):
+    """A row without a code, and one with a code that the plan calls missing, were refused as no level."""
+    rows = [*ROWS, ("e6", "2361", "-9"), ("e7", "2361", None)]
+    path = written(tmp_path, rows)
+    if kind == "csv":
+        pyarrow.csv.write_csv(pa.table(columns(rows)), path.with_suffix(".csv"))
+        path = path.with_suffix(".csv")
+    frame = read(path, (INDUSTRY, UNKNOWN))
+    assert frame.ids.to_pylist() == ["e1", "e2", "e3", "e4", "e5", "e6", "e7"]
+    assert frame.places["county"].tolist() == [0, 0, 1, 2, 0, 3, 3]
+
+
+def test_without_a_missing_level_the_refusal_says_what_to_write(tmp_path):
+    assert 'Name the level of these rows: missing = "…"' in refusal(written(tmp_path, [*ROWS, ("e6", None, "01001")]))
+
+
+def test_a_recoded_column_of_a_frame_is_read_by_its_recode(tmp_path):
+    """A frame that held other codes was refused, whatever the plan recoded."""
+    north = Attribute("side", Levels.of(["north", "south"]), read=Recode.of("county", dict(SIDES)))
+    frame = read(written(tmp_path), (INDUSTRY, north))
+    assert frame.places["side"].tolist() == [0, 0, 1, 1, 0]
+    assert "no lowest level of 'side': '01005' in 1 row, id e4" in refusal(
+        written(tmp_path), (INDUSTRY, Attribute("side", north.levels, read=Recode.of("county", dict(SIDES[:2]))))
+    )
+
+
+SIDES = [("01001", "north"), ("01003", "south"), ("01005", "south")]

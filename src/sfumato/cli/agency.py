@@ -68,6 +68,7 @@ def check(
     from sfumato.confidential.contradicted import contradicted
     from sfumato.confidential.left_out import left_out
     from sfumato.confidential.letter_case import cased_names
+    from sfumato.confidential.repeated_records import repeated_records
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
 
@@ -79,14 +80,16 @@ def check(
         faults = [(one, tabulation.broken(one), tabulation.examples(one)) for one in broken]
     clips, cased = ([], []) if faults else (clip_fits(read, microdata), cased_names(read, microdata))
     rows_left_out = None if faults else left_out(read, microdata)
+    repeated = [] if faults else repeated_records(read, microdata)
     if json:
         listed = [{"column": one.column, "rule": one.rule, "rows": rows, "values": told} for one, rows, told in faults]
         told: dict[str, Any] = {"cased": [one.to_dict() for one in cased]} if cased else {}
         told |= {"at_most": rows_left_out.to_dict()} if rows_left_out else {}
+        told |= {"repeated_rows": [records.to_dict() for records in repeated]} if repeated else {}
         say_json({"confidential": True, "faults": listed, "clips": [one.to_dict() for one in clips]} | told)
     else:
         _say_faults(faults)
-        bounds = [rows_left_out.words] if rows_left_out else []
+        bounds = [*(records.words for records in repeated), *([rows_left_out.words] if rows_left_out else [])]
         for words in filter(None, [*bounds, *(one.words for one in clips), *(one.words for one in cased)]):
             say(f"\n{words}")
     if faults:

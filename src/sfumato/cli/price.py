@@ -19,6 +19,7 @@ GAINS = (
     "A right guess is how often, at most, somebody who thought two neighbours as likely says rightly which it was;\n"
     "90% and 99% sure are how likely, at most, what is published makes them that sure of the true one."
 )
+CENSUS = 'The data are taken as a census (sampling = "census"): no sampling error is stated.'
 PerYear = Annotated[int, typer.Option(help="Releases of the same units a year, 4 for quarters: prints what they cost.")]
 
 
@@ -104,6 +105,8 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
         *parts, total = bill.argued
         each = " and ".join(f"{one.measure} {one.loss.words()}" for one in parts)
         say(f"As published it would be priced at {total.loss.words()}, {each}: an argument, and no bound.")
+    if plan.sampling == "census":
+        say(f"{CENSUS} If they are a sample, give [data] weight, or sampling = and the reason.")
     possible = [plan.over.possible(measure) for measure in plan.measures]
     cells = [
         f"{some:,}" if some == count else f"{some:,} (of {count:,} combinations, the others impossible)"
@@ -167,6 +170,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
         "per_year": {"releases": per_year} | gains(over_periods(bill.total, per_year)),
         "looks_alike": [asdict(one) | {"up": one.up, "down": one.down} for one in plan.hidden.alike()],
         "limit": loss_to_dict(bill.limit),
+        "census": plan.sampling == "census",
         "biases": [asdict(one) for one in biases(plan)],
         "exposures": [asdict(one) for one in bill.exposures],
     }

@@ -4,6 +4,7 @@ A bound is a public decision. What is told here stays inside: a bound that is re
 """
 
 import math
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +13,7 @@ from typing import Any
 from sfumato.confidential.engines.choose import opened
 from sfumato.confidential.engines.engine import Columns
 from sfumato.confidential.engines.request import Reading
+from sfumato.confidential.far_values import FarValues, aggregates_of, ends_of, find_far_values
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.plan import Measure, Plan
@@ -46,12 +48,19 @@ class ClipFit(Sealed):
     money: tuple[float, float] | None = None
     """What all values sum to, and what they do within the bounds; None where they are not summed."""
     unit: str = ""
+    far: tuple[FarValues, ...] = ()
+    """The values that lie far outside all others, which may be codes for none."""
 
     @property
     def ratio(self) -> float | None:
-        """How many times as wide as it need be noise is; none where all values are 0."""
-        farthest = max(abs(self.least), abs(self.largest))
-        return max(map(abs, self.bounds)) / farthest if farthest else None
+        """How many times as wide as it need be noise is; none where all values are 0.
+
+        A value beyond one bound says nothing of the other, so values count as they are held.
+        """
+        widest = max(map(abs, self.bounds))
+        held = max(abs(min(max(value, self.bounds[0]), self.bounds[1])) for value in (self.least, self.largest))
+        farthest = held if held < widest else max(abs(self.least), abs(self.largest))
+        return widest / farthest if farthest else None
 
     @property
     def fits(self) -> bool:
@@ -68,23 +77,37 @@ class ClipFit(Sealed):
         told = {"measure": self.measure, "column": self.column, "clip": list(self.bounds), "least": self.least}
         told |= {"largest": self.largest, "rows": self.rows, "rows_cut": self.cut, "noise_too_wide_by": self.ratio}
         told |= {"total": self.money and self.money[0], "total_within_clip": self.money and self.money[1]}
+        told |= {"far_values": [values.words for values in self.far]}
         told |= {"excess_bought_by": self.buys and self.buys[0], "or_farther": self.went_beyond}
         return told | {"words": self.words}
 
     @property
     def words(self) -> str:
-        """What is wrong with the bounds; nothing where they fit."""
+        """What is wrong with the bounds, after what may be wrong with the values; nothing where they fit."""
+        return " ".join(filter(None, [*(values.words for values in self.far), self._fit_words]))
+
+    @property
+    def _fit_words(self) -> str:
         low, high = map(_said, self.bounds)
         held = f"the clip of '{self.measure}' holds {self.column} from {low} to {high}"
         reach = f"the data go from {self._end(self.least)} to {self._end(self.largest)}"
         if self.cut:
             part = f"{self.cut:,} of {self.rows:,} rows, {self.cut / self.rows:.2g} of them"
             lost = "what lies beyond is not in the totals" if self.summed else "the value counts as the bound"
-            return f"A clip cuts: {held}, and {reach}. In {part}, {lost}{self._loss}. {self._remedy}"
+            return f"A clip cuts: {held}, and {reach}. In {part}, {lost}{self._loss}.{self._too_wide} {self._remedy}"
         if self.fits:
             return ""
         times = "and all are 0" if self.ratio is None else f"so noise is {self.ratio:,.3g} times as wide as it need be"
         return f"A clip is far above what the data need: {held}, {reach}, {times}. {ADVICE}"
+
+    @property
+    def _too_wide(self) -> str:
+        """That the clip cuts at one end, and is far above what the data need at the other."""
+        if not self.summed or self.ratio is None or self.ratio < FAR:
+            return ""
+        return (
+            f" Its other bound is far above what the data need: noise is {self.ratio:,.3g} times as wide as it need be."
+        )
 
     @property
     def _loss(self) -> str:
@@ -173,7 +196,7 @@ class Looked(Sealed):
         sums = [columns[asked] for asked in (self.whole, self.within)] if self._is_summed else []
         totals = [float(int(column.item()) * self.clipped.step) for column in sums]
         money = (totals[0], totals[1]) if totals else None
-        unit = self.measure.of.unit
+        unit = self.measure.of.unit if self.clipped.column == self.measure.of.contribution.column else ""
         return ClipFit(*about, self.measure.of.additive, float(self.farthest), money, unit) if rows else None
 
 
@@ -188,8 +211,28 @@ def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
     engine, _ = scrubbed(opened, microdata.sources, need, b"", microdata.engine, microdata.spill)
     with closing(engine):
         columns = [engine.aggregate(Table(()), asked, universe_box(plan, one.measure)) for one in looked]
-    found = [one.fit(each, _buys(plan, one.measure)) for one, each in zip(looked, columns, strict=True)]
-    return [fit for fit in found if fit is not None]
+    fits = [one.fit(each, _buys(plan, one.measure)) for one, each in zip(looked, columns, strict=True)]
+    pairs = [(one, fit) for one, fit in zip(looked, fits, strict=True) if fit is not None]
+    return _with_far_values(pairs, plan, microdata, need)
+
+
+def _with_far_values(
+    pairs: Sequence[tuple[Looked, ClipFit]], plan: Plan, microdata: Microdata, need: Reading
+) -> list[ClipFit]:
+    """The fits with the values that lie far outside, for which the data are read again."""
+    ends = [ends_of(looked.clipped, fit.least, fit.largest) for looked, fit in pairs]
+    if not any(ends):
+        return [fit for _, fit in pairs]
+    asked = aggregates_of([end for each in ends for end in each])
+    engine, _ = scrubbed(
+        opened, microdata.sources, replace(need, aggregates=asked), b"", microdata.engine, microdata.spill
+    )
+    with closing(engine):
+        columns = [engine.aggregate(Table(()), asked, universe_box(plan, looked.measure)) for looked, _ in pairs]
+    return [
+        replace(fit, far=find_far_values(each, counts, fit.looked_to))
+        for (_, fit), each, counts in zip(pairs, ends, columns, strict=True)
+    ]
 
 
 def _said(value: float) -> str:

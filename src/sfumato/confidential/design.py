@@ -66,8 +66,8 @@ class Survey(Sealed):
     ) -> None:
         self.plan = plan
         summed = [*((column, 1) for column in columns), *((column, 2) for column in squares)]
-        read = [Weighted(column, _missing(plan, column), power) for column, power in summed]
-        read += [Weighted(one.column, one.missing, one.power, one.held) for one in clipped]
+        read = [_weighted(plan, column, power) for column, power in summed]
+        read += [Weighted(one.column, one.missing, one.power, one.held, one.codes) for one in clipped]
         self._columns = {(one.column, one.power, one.clip): one for one in read}
         attributes = tuple(plan.schema.attribute(name) for name in dict.fromkeys(names))
         self._cells = Table(attributes)
@@ -185,13 +185,14 @@ def refuse_if_too_large(table: Table, plan: Plan) -> None:
         )
 
 
-def _missing(plan: Plan, column: str) -> Any:
-    """The value that the plan declares for a missing one, where it measures the column."""
+def _weighted(plan: Plan, column: str, power: int) -> Weighted:
+    """The weighted sums of a column, with what the plan declares of a missing value where it measures the column."""
     measured = [one.of for one in plan.measures if isinstance(one.of, Total) and one.of.column == column]
-    declared = {one.missing for one in measured}
+    declared = {(one.missing, one.codes) for one in measured}
     if len(declared) > 1:
         raise QueryError(f"The plan gives a missing {column} several values; a table can use only one.")
-    return declared.pop() if declared else None
+    missing, codes = declared.pop() if declared else (None, ())
+    return Weighted(column, missing, power, codes=codes)
 
 
 def variance_at(variances: Floats | Withheld, place: tuple[int, ...]) -> Variance:

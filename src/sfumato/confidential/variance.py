@@ -164,7 +164,9 @@ def _bought(plan: Plan, survey: Survey, measure: Measure) -> BoughtInstead:
     """What the two measures of a bought variance would give, without noise, and the error that noise would bring."""
     bounds, missing = measure.of.value_bounds, getattr(measure.of, "missing", None)
     clip = (bounds.low, bounds.high) if bounds else None
-    of = Total(str(plan.schema.weight), step=measure.of.step**2, missing=missing, power=2, clip_value=clip)
+    codes = getattr(measure.of, "missing_codes", None)
+    weight, step = str(plan.schema.weight), measure.of.step**2
+    of = Total(weight, step=step, missing=missing, power=2, clip_value=clip, missing_codes=codes)
     whole = Grid((), plan.universe(measure))
     squares, weights = (survey.each(one, whole).full.item() for one in (of, measure.of))
     bought = replace(measure, of=of, by=(), title="", with_=_of_one_number(measure))

@@ -1,6 +1,7 @@
 """What a plan says of its sample: replicate weights, how they were made, and stated sampling errors."""
 
 import re
+from difflib import get_close_matches
 from fractions import Fraction
 
 from sfumato.errors import PlanError
@@ -9,6 +10,9 @@ from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFuncti
 from sfumato.privacy import exact
 from sfumato.schema import Replication
 from sfumato.schema.replication import SUCCESSIVE
+
+CENSUS, LIKE_CENSUS = "census", 0.6
+"""What a plan says of data in which all units are, and how alike a misspelt word is."""
 
 
 def built_replicates(data: DataPart) -> int:
@@ -43,7 +47,18 @@ def sampling_of_plan(part: PlanPart) -> str | tuple[StatedVariance, ...]:
     """What the plan says of sampling error."""
     if isinstance(part.sampling, list):
         return tuple(_function(one) for one in part.sampling)
+    _refuse_misspelt_census(part.sampling or "")
     return part.sampling or ""
+
+
+def _refuse_misspelt_census(written: str) -> None:
+    """A single word that resembles "census" is no reason why no sampling error is stated."""
+    word = written.strip()
+    if word != CENSUS and " " not in word and get_close_matches(word.lower(), [CENSUS], cutoff=LIKE_CENSUS):
+        raise PlanError(
+            f'sampling = "{word}" is no reason, and not "{CENSUS}": write sampling = "{CENSUS}" if all units were '
+            "asked, or a sentence that says why no sampling error is stated."
+        )
 
 
 def _function(part: VarianceFunctionPart) -> StatedVariance:

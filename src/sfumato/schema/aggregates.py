@@ -24,6 +24,8 @@ class Reported(InSteps):
 
     step: Fraction
     missing: Fraction | None = None
+    codes: tuple[Fraction, ...] = ()
+    """The numbers that stand for a missing value."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Clipped(InSteps):
     step: Fraction
     missing: Fraction | None = None
     power: int = 1
+    codes: tuple[Fraction, ...] = ()
+    """The numbers that stand for a missing value."""
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -174,6 +178,7 @@ class Weighted(Aggregate):
     missing: Fraction | None = None
     power: int = 1
     clip: tuple[Fraction, Fraction] | None = None
+    codes: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

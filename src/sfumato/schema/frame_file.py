@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
-from sfumato.schema.attributes import Attribute, Column
+from sfumato.schema.attributes import Attribute, Bands, Recode
 from sfumato.schema.letters import encoding_of
 from sfumato.schema.spelling import misspelt
 
@@ -74,9 +74,12 @@ def _misspelt(columns: Mapping[str, Any], firm: str | None) -> list[str]:
 
 def _faults_of_codes(attribute: Attribute, coded: Any, ids: Any, key: str) -> Iterator[str]:
     """The rows without a code, and every code that is no lowest level, with how many rows have it and one of them."""
-    if coded.null_count:
-        yield f"{_rows(coded.null_count)} without '{attribute.name}'; the frame is public and whole."
-    codes, index = coded.dictionary.to_pylist(), attribute.levels.leaf_index
+    if coded.null_count and not attribute.missing:
+        yield (
+            f"{_rows(coded.null_count)} without '{attribute.name}'; the frame is public and whole. Name the level of "
+            'these rows: missing = "…".'
+        )
+    codes, index = coded.dictionary.to_pylist(), _leaf_of_code(attribute)
     unknown = [place for place, code in enumerate(codes) if code not in index]
     if not unknown:
         return
@@ -85,7 +88,7 @@ def _faults_of_codes(attribute: Attribute, coded: Any, ids: Any, key: str) -> It
     for place in unknown[:MOST_NAMED]:
         rows = np.flatnonzero(where == place)
         told.append(f"'{codes[place]}' in {_rows(len(rows))}, {key} {ids[int(rows[0])].as_py()}")
-    hint = nearest(codes[unknown[0]], attribute.levels.leaves)
+    hint = nearest(codes[unknown[0]], list(index))
     yield f"no lowest level of '{attribute.name}': {_listed(told, len(unknown))}; {hint}"
 
 
@@ -113,9 +116,18 @@ def _numbers(column: Any) -> NDArray[np.int32]:
 
 
 def _source(attribute: Attribute) -> str:
-    if not isinstance(attribute.read, Column):
-        raise PlanError(f"Attribute '{attribute.name}' of the frame is recoded; a frame holds the codes themselves.")
-    return attribute.read.name
+    if isinstance(attribute.read, Bands):
+        raise PlanError(
+            f"Attribute '{attribute.name}' has bands, and a frame holds the codes themselves. Write the code of the "
+            "band into the frame, or recode its codes."
+        )
+    return attribute.column
+
+
+def _leaf_of_code(attribute: Attribute) -> dict[str, int]:
+    """The lowest level that each text of the frame stands for: its own code, a recoded one, or one for none."""
+    own = {} if isinstance(attribute.read, Recode) else dict(attribute.levels.leaf_index)
+    return own | attribute.raw_codes | ({"": attribute.missing_leaf} if attribute.missing else {})
 
 
 def _columns(path: Path, names: Sequence[str], encoding: str | None) -> Any:
@@ -163,6 +175,8 @@ def _refuse_absent(path: Path, names: Sequence[str], listed: Sequence[str]) -> N
 
 
 def _places(attribute: Attribute, coded: Any) -> NDArray[np.int32]:
-    index = attribute.levels.leaf_index
-    to = np.array([index[code] for code in coded.dictionary.to_pylist()], dtype=np.int32)
-    return np.asarray(to[coded.indices.to_numpy(zero_copy_only=False)], dtype=np.int32)
+    index = _leaf_of_code(attribute)
+    # The last place is that of rows without a code, which only a level for missing ones admits.
+    leaves = [index[code] for code in coded.dictionary.to_pylist()]
+    to = np.array([*leaves, attribute.missing_leaf if attribute.missing else 0], dtype=np.int32)
+    return np.asarray(to[coded.indices.fill_null(len(leaves)).to_numpy(zero_copy_only=False)], dtype=np.int32)

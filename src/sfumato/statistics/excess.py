@@ -3,7 +3,7 @@
 Claim. A record adds clip(v; low, up_to) − clip(v; low, high), which lies from 0 to up_to − high.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -36,10 +36,11 @@ class Excess(Statistic):
     step: Fraction
     missing: Fraction | None
     unit: str
+    missing_codes: tuple[Fraction, ...] | None
     weighted: bool | None
     weighting: Clipped | None = field(default=None, init=False)
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a key of a plan
         self,
         column: str,
         clip: Bounds,
@@ -48,8 +49,9 @@ class Excess(Statistic):
         missing: Exact | None = None,
         unit: str = "",
         weighted: bool | None = None,
+        missing_codes: Sequence[Exact] | None = None,
     ) -> None:
-        within = Total(column, clip, step, missing, unit)
+        within = Total(column, clip, step, missing, unit, missing_codes=missing_codes)
         if within.clip is None:
             raise PlanError(f"The excess of {column} is above a clip, that of a total of the plan; give clip.")
         farther = exact(up_to, "up_to")
@@ -59,8 +61,9 @@ class Excess(Statistic):
                 "nothing; up_to lies above the clip."
             )
         shared = {"step": within.step, "missing": within.missing, "unit": within.unit}
-        said = check_weighted(weighted, f"The excess of {column}")
-        vars(self).update(column=column, clip=within.clip, up_to=farther, weighted=said, weighting=None, **shared)
+        said = {"weighted": check_weighted(weighted, f"The excess of {column}"), "weighting": None}
+        codes = within.missing_codes
+        vars(self).update(column=column, clip=within.clip, up_to=farther, missing_codes=codes, **said, **shared)
         _ = self._wide
 
     def with_weight(self, weight: Clipped) -> "Excess":
@@ -90,7 +93,9 @@ class Excess(Statistic):
 
     def _total(self, clip: tuple[Fraction, Fraction]) -> Total:
         """The total within some bounds, weighted as the excess is."""
-        total = Total(self.column, clip, self._value_step, self.missing, weighted=self.weighted)
+        total = Total(
+            self.column, clip, self._value_step, self.missing, weighted=self.weighted, missing_codes=self.missing_codes
+        )
         return total if self.weighting is None else total.with_weight(self.weighting)
 
     @property

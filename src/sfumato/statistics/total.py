@@ -1,6 +1,6 @@
 """Total: the sum of a column over a cell, each record's value held within public bounds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -41,6 +41,8 @@ class Total(Statistic):
     unit: str
     power: int
     clip_value: tuple[Fraction, Fraction] | None
+    missing_codes: tuple[Fraction, ...] | None
+    """The numbers in the data that stand for a missing value."""
     weighted: bool | None
     weighting: Clipped | None = field(default=None, init=False)
 
@@ -54,12 +56,14 @@ class Total(Statistic):
         power: int = 1,
         clip_value: Bounds | None = None,
         weighted: bool | None = None,
+        missing_codes: Sequence[Exact] | None = None,
     ) -> None:
         given = None if missing is None else exact(missing, "missing")
         made = {"column": column, "step": positive(step, "step"), "missing": given, "power": power}
         held = {"clip": _bounds(clip, column, "clip"), "clip_value": _bounds(clip_value, column, "clip_value")}
         said = check_weighted(weighted, f"Total {column}")
-        vars(self).update(made, unit=unit or column, weighted=said, weighting=None, **held)
+        codes = read_codes(missing_codes, missing, column)
+        vars(self).update(made, unit=unit or column, weighted=said, weighting=None, missing_codes=codes, **held)
         if power not in {1, 2}:
             raise PlanError(f"The power of {column} is {power!r}; a total is of values (1) or of their squares (2).")
         self._refuse_other_clip()
@@ -143,7 +147,7 @@ class Total(Statistic):
             weight = require_weight(self.weighting, self.title)
             return (SumOfProducts(self._clipped, weight),)
         if self.clip is None and self.power == 1:
-            return (Sum(Reported(self.column, self.step, self.missing)),)
+            return (Sum(Reported(self.column, self.step, self.missing, self.codes)),)
         if self.held is None:
             _ = self.contribution.bounds  # says that there are none
             return ()
@@ -153,7 +157,12 @@ class Total(Statistic):
     def _clipped(self) -> Clipped:
         """What one row has, within its bounds."""
         assert self.held is not None  # noqa: S101 - others were refused
-        return Clipped(self.column, *self.held, self._value_step, self.missing, self.power)
+        return Clipped(self.column, *self.held, self._value_step, self.missing, self.power, self.codes)
+
+    @property
+    def codes(self) -> tuple[Fraction, ...]:
+        """The numbers that stand for a missing value; none where the plan names none."""
+        return self.missing_codes or ()
 
     def value(self, columns: Mapping[Aggregate, Any]) -> NDArray[np.int64]:
         (total,) = (columns[one] for one in self.aggregates)
@@ -178,6 +187,18 @@ class Total(Statistic):
     def title(self) -> str:
         what = self.column if self.power == 1 else f"{self.column} squared"
         return f"Total {what} in {self.unit}" if self.unit != self.column else f"Total {what}"
+
+
+def read_codes(written: Sequence[Exact] | None, missing: Exact | None, column: str) -> tuple[Fraction, ...] | None:
+    """The numbers that stand for a missing value, which needs a value in their place."""
+    if written is None:
+        return None
+    if missing is None or isinstance(written, str) or not written:
+        raise PlanError(
+            f"The missing_codes of {column} are a list of numbers that stand for a missing value, and `missing` is the "
+            'value that counts in their place: missing = "0", missing_codes = ["999999999"].'
+        )
+    return tuple(exact(code, "a missing code") for code in written)
 
 
 def _bounds(written: Bounds | None, column: str, key: str) -> tuple[Fraction, Fraction] | None:

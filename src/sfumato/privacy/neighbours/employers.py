@@ -47,6 +47,15 @@ class Employers(Neighbours, ABC):
                 )
         return replace(self, kinds={name: tuple(sorted(one.levels.leaves)) for name, one in sorted(told.items())})
 
+    def no_sums(self, column: str) -> str:
+        """Why nothing bounds what jobs sum to, with a clip or without, and what to measure instead."""
+        return (
+            f"[hidden] {self.kind} bounds how many jobs one {self.unit} has, and not what they sum to, so a total of "
+            f"{column} has no price, with a clip or without. Measure counts, for example by bands of {column}. Or give "
+            f'the plan a [frame] of {self.unit}s that report {column}, with neighbours = "size-within" and reports = '
+            f'["{column}"], or "square-root-within" and beta.'
+        )
+
     def _counted_kinds(self, row: Contribution, domain: Domain) -> int:
         """How many cells of a table by its traits one establishment stands in; refused where nothing bounds them."""
         if self.id is None:
@@ -55,10 +64,7 @@ class Employers(Neighbours, ABC):
                 "column that names it."
             )
         if row.column is not None:
-            raise PromiseError(
-                f"[hidden] {self.kind} is of how many jobs one {self.unit} has, not of what they sum to; measure "
-                'counts, or totals of a [frame] with "size-within" or "square-root-within".'
-            )
+            raise PromiseError(self.no_sums(row.column))
         for one in (*domain.attributes, *row.among):
             self._refuse_untold(one)
         return self._kinds_in(domain)

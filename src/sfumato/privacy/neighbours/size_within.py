@@ -110,7 +110,11 @@ class SizeWithin(Employers):
         return Relative(self.alpha)
 
     def unfit(self, row: Contribution) -> str:
-        if row.column is None or (row.low is None and row.high is None):
+        if row.column is None:
+            return ""
+        if not self.reports:
+            return self.no_sums(row.column)
+        if row.low is None and row.high is None:
             return ""
         return (
             f"A clip rounds {row.column} to its step, and values then go further than [hidden] alpha says; leave it "

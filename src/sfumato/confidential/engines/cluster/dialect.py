@@ -189,8 +189,14 @@ def steps(name: str, kind: str, value: Clipped | Reported, called: str) -> tuple
     """A number in whole steps, in three turns under one name; null where there is none, or a rule is broken."""
     given = number(name, kind)
     if value.missing is not None:
-        given = f"coalesce({given}, {literal(value.missing)})"
+        given = f"coalesce({without_codes(given, value.codes)}, {literal(value.missing)})"
     return _clipped(given, value, called) if isinstance(value, Clipped) else _reported(given, value, called)
+
+
+def without_codes(given: str, codes: Sequence[Fraction]) -> str:
+    """A number, null where it is a code for a missing value."""
+    listed = ", ".join(map(literal, codes))
+    return f"(CASE WHEN {given} IN ({listed}) THEN NULL ELSE {given} END)" if codes else given
 
 
 def _reported(given: str, value: Reported, called: str) -> tuple[str, str, str]:

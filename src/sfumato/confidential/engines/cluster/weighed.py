@@ -40,7 +40,8 @@ class ClusterWeights(Sealed):
         if one.column is None:
             return {"value": "1D"}
         value = dialect.number(dialect.quoted(one.column), self._groups.kinds[place][one.column])
-        value = value if one.missing is None else f"coalesce({value}, {dialect.literal(one.missing)})"
+        if one.missing is not None:
+            value = f"coalesce({dialect.without_codes(value, one.codes)}, {dialect.literal(one.missing)})"
         return {"value": " * ".join([f"({clipped_term(value, one)})"] * one.power)}
 
     @cached_property

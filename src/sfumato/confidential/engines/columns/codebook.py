@@ -133,7 +133,10 @@ class Standing(Meaning):
 
 def _given(numbers: Floats, one: Clipped | Reported) -> Floats:
     """The numbers, and what those that are not there stand for."""
-    return numbers if one.missing is None else np.where(np.isnan(numbers), float(one.missing), numbers)
+    if one.missing is None:
+        return numbers
+    is_missing = np.isnan(numbers) | np.isin(numbers, [float(code) for code in one.codes])
+    return np.where(is_missing, float(one.missing), numbers)
 
 
 def leaf_meaning(attribute: Attribute) -> Meaning | None:
@@ -152,10 +155,10 @@ def leaf_meaning(attribute: Attribute) -> Meaning | None:
 def value_meaning(one: InSteps) -> Stepped | Standing | None:
     """What the values of a column stand for in steps; none where DuckDB should see to it that sums are exact."""
     if isinstance(one, Reported):
-        return Standing(one) if _is_short(float(one.step)) else None
+        return Standing(one) if all(_is_short(float(each)) for each in (one.step, *one.codes)) else None
     if not isinstance(one, Clipped):
         return None
-    written = (one.low, one.high, one.step, one.missing or Fraction(0))
+    written = (one.low, one.high, one.step, one.missing or Fraction(0), *one.codes)
     return Stepped(one) if all(_is_short(float(each)) for each in written) and Stepped(one).largest < 2**50 else None
 
 

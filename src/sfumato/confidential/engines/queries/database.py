@@ -146,7 +146,7 @@ class Database(Sealed):
 
     def given(self, value: Clipped | Reported) -> str:
         """The value as a number, or what a missing one stands for."""
-        return dialect.given(self.number(value.column), self.text(value.column), value.missing)
+        return dialect.given(self.number(value.column), self.text(value.column), value.missing, value.codes)
 
     def _list_levels(self) -> None:
         """A table for every attribute: which leaf each text means, no text meaning the missing level."""

@@ -131,7 +131,10 @@ class Weights(Sealed):
         if one.column is None:
             return literal(1)
         number = self._records.number(one.column)
-        value = number if one.missing is None else f"coalesce({number}, {literal(one.missing)})"
+        value = number
+        if one.missing is not None:
+            coded = f"CASE WHEN {number} IN ({', '.join(map(literal, one.codes))}) THEN NULL ELSE {number} END"
+            value = f"coalesce({coded if one.codes else number}, {literal(one.missing)})"
         return " * ".join([f"({clipped_term(value, one)})"] * one.power)
 
     def _placed(self, one: Weighted) -> str:

@@ -90,11 +90,12 @@ def _bands(attribute: Attribute, bands: Bands, number: str) -> list[str]:
     ]
 
 
-def given(number: str, text: str, missing: Fraction | None) -> str:
-    """A number, or what a missing one stands for; only nothing at all is missing, a text that is no number is not."""
+def given(number: str, text: str, missing: Fraction | None, codes: Sequence[Fraction] = ()) -> str:
+    """A number, or what a missing one stands for: nothing at all or a code; a text that is no number is not missing."""
     if missing is None:
         return number
-    return f"(CASE WHEN lower({text}) IN ('', 'nan') THEN {literal(missing)} ELSE {number} END)"
+    coded = f" OR {number} IN ({', '.join(map(literal, codes))})" if codes else ""
+    return f"(CASE WHEN lower({text}) IN ('', 'nan'){coded} THEN {literal(missing)} ELSE {number} END)"
 
 
 def clipped(number: str, value: Clipped) -> str:
