@@ -103,11 +103,14 @@ class Attacker:
             else:
                 least[at] = most[at] = value
         none = np.zeros((size, size))
+        self.bounds = [
+            LinearConstraint(np.hstack([none - low * np.eye(size), np.eye(size)]), 0, np.inf),
+            LinearConstraint(np.hstack([none - high * np.eye(size), np.eye(size)]), -np.inf, 0),
+        ]
         self.constraints = [
             LinearConstraint(np.hstack([np.zeros_like(sums), sums]), least, most),
             LinearConstraint(np.hstack([sums, np.zeros_like(sums)]), records, np.inf),
-            LinearConstraint(np.hstack([none - low * np.eye(size), np.eye(size)]), 0, np.inf),
-            LinearConstraint(np.hstack([none - high * np.eye(size), np.eye(size)]), -np.inf, 0),
+            *self.bounds,
         ]
         self.values = np.hstack([np.zeros_like(sums), sums])
 
@@ -127,19 +130,18 @@ class Attacker:
     def withheld(self):
         return [cell for cell in self.cells if self.told.get(cell, 0) is None]
 
-    def parts(self, cell, tables):
-        """How many finest cells of a table that are not empty a cell has at least, as the file shows."""
-        counts = []
-        for table in tables:
-            if all(code is None or name in table for name, code in zip(self.names, cell, strict=True)):
-                finest = [
-                    one
-                    for one in self.cells
-                    if all((code is not None) == (name in table) for name, code in zip(self.names, one, strict=True))
-                ]
-                inside = [one for one in finest if self._within(one, cell)]
-                counts.append(sum(self.told.get(one, 0) != 0 for one in inside))
-        return max(counts)
+    def floor(self, cell):
+        """The least that a cell can be to who knows which cells are empty, before any other number is published."""
+        told = np.array([self.told.get(one, 0) for one in self.cells], dtype=object) != 0
+        sums = self.values[:, len(self.leaves) :]
+        records = np.hstack([sums, np.zeros_like(sums)])
+        known = [
+            LinearConstraint(records, np.where(told, 1, 0), np.where(told, np.inf, 0)),
+            *self.bounds,
+        ]
+        answer = milp(self.values[self.cells.index(cell)], constraints=known, integrality=1, bounds=Bounds(0, np.inf))
+        assert answer.status == 0
+        return round(answer.fun)
 
     def interval(self, cell):
         """The least and the greatest that a withheld cell can be."""
@@ -165,7 +167,7 @@ def narrower(folder, tables, measure, seed, size, minimum=MINIMUM):
     """How many sensitive cells there are, and those that an attacker knows better than the plan promises.
 
     Upwards a tenth, a step at least, and as much as enough records add at least; downwards a tenth, a step at least,
-    but no farther than the parts that are not empty let it go, which everybody knows.
+    but no farther than everybody knows it to go as the empty cells are published.
     """
     columns, counted = people(seed, size), measure is COUNT
     low, high = (1, 1) if counted else (LOW, HIGH)
@@ -176,7 +178,7 @@ def narrower(folder, tables, measure, seed, size, minimum=MINIMUM):
     for cell in sensitive:
         (least, most), (_, value) = attacker.interval(cell), true[cell]
         upper = max(value + 1, value * 1.1, minimum * low)
-        lower = max(min(value - 1, value * 0.9), low * attacker.parts(cell, tables))
+        lower = max(min(value - 1, value * 0.9), attacker.floor(cell))
         if most < upper - 1e-6 or least > lower + 1e-6:
             wrong.append((cell, value, least, most))
     return len(sensitive), wrong
@@ -239,5 +241,5 @@ def test_counts_and_totals_of_the_same_records_tell_no_more_together(tmp_path, t
             if records < MINIMUM:
                 (least, most), sensitive = attacker.interval(cell), sensitive + 1
                 assert most >= max(value * 1.1, MINIMUM * LOW) - 1e-6
-                assert least <= max(value * 0.9, LOW * attacker.parts(cell, TABLES[tables])) + 1e-6
+                assert least <= max(value * 0.9, attacker.floor(cell)) + 1e-6
     assert sensitive > 20

@@ -15,6 +15,7 @@ from sfumato.cli.options import Json
 from sfumato.cli.output import note, progress, say, say_json
 from sfumato.cli.private_file import refuse_place, written_privately
 from sfumato.cli.suppress_rules import FEWEST, Dominance, Minimum, P, rules_of
+from sfumato.cli.time_left import TimeLeft
 from sfumato.errors import DataError, how_many
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ OUTSIDERS = (
     "Contributors who know their own part of a cell were not looked at: it is not known which cells have one alone. "
     "Name the column of the number of contributors with --count."
 )
+SHORTER = "Quicker: --no-contributors, --clean 500, --exchanges 0."
 UNASKED = "Contributors who know their own part of a cell were not looked at, as --no-contributors asks."
 SINGLE = (
     "Cells are protected from anybody, and from whoever is alone in a cell and knows it; the largest contributors of "
@@ -172,7 +174,7 @@ class _Told:
             show("suppression")
             return protect(
                 self.read.linked, self.cells, self.rules,
-                cost=cost, best=best, asked=self.needs, prior=self.prior, progress=show.within,
+                cost=cost, best=best, asked=self.needs, prior=self.prior, progress=TimeLeft(show.within, SHORTER),
                 contributors=self.counted and contributors, forced=self._forced,
             )  # fmt: skip
 
