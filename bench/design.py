@@ -25,6 +25,7 @@ sampling = "a sample"
 [data]
 unit = "person"
 weight = "w0"
+weight_kind = "base"
 replicates = "w{1..80}"
 [attributes.state]
 levels = ["0", "1", "2", "3"]
@@ -37,7 +38,7 @@ unit = "person"
 epsilon = "1"
 [[measure]]
 name = "persons"
-of = "count"
+of = { statistic = "count", weighted = false }
 by = ["state"]
 with = { mechanism = "geometric", epsilon = "1" }
 """

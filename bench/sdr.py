@@ -34,6 +34,7 @@ sampling = "successive difference replication"
 [data]
 unit = "person"
 weight = "w0"
+weight_kind = "base"
 replicates = "w{1..80}"
 [hidden]
 neighbours = "add-remove"
@@ -42,7 +43,7 @@ unit = "person"
 epsilon = "1"
 [[measure]]
 name = "persons"
-of = "count"
+of = { statistic = "count", weighted = false }
 by = ["state"]
 with = { mechanism = "geometric", epsilon = "1" }
 """ + "".join(f"[attributes.{name}]\nlevels = {[str(leaf) for leaf in range(size)]}\n" for name, size in SHAPE.items())

@@ -118,7 +118,10 @@ def test_a_release_of_another_family_is_refused(folder, other):
 SURVEY = (
     'sampling = "none is stated"\n' + PLAN[: PLAN.index("[[measure]]")] + PLAN[PLAN.rindex("[[measure]]") :]
 ).replace('column = "pay", clip = ["0", "60"]', 'column = "w", clip = ["0", "2"]')
-DESIGN = 'unit = "job"\nweight = "w"\nreplicates = "r{0..9}"\nmethod = { method = "bootstrap", scale = "1/10" }\n'
+DESIGN = (
+    'unit = "job"\nweight = "w"\nweight_kind = "base"\n'
+    'replicates = "r{0..9}"\nmethod = { method = "bootstrap", scale = "1/10" }\n'
+)
 
 
 def test_sampling_errors_of_each_table_are_those_of_its_replicates(tmp_path):

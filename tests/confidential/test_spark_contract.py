@@ -7,6 +7,7 @@ break no rule are told apart by a column of their own, and those that break the 
 from collections import Counter, defaultdict
 from contextlib import closing
 from dataclasses import replace
+from fractions import Fraction
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,7 +21,7 @@ from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.sources.cluster import Address, ClusterTable
 from sfumato.confidential.engines.spark import Spark
 from sfumato.privacy import Truncate
-from sfumato.schema import Attribute, Box, Extremes, Levels, Rows, Schema, Sum, Table, Weighted
+from sfumato.schema import Attribute, Box, Clipped, Extremes, Levels, Rows, Schema, Sum, SumOfProducts, Table, Weighted
 
 MANY = 40
 """Tables in one relation."""
@@ -157,3 +158,23 @@ def test_of_generated_crowded_units_the_same_rows_are_kept(spark, tmp_path):
 
     compared()
     assert min(kept["left_out"], kept["kept"]) > 50, f"some rows were kept and some left out: {kept}"
+
+
+@pytest.mark.slow
+def test_weighted_totals_are_the_same_to_the_integer_whatever_holds_the_values(spark, tmp_path):
+    """Values and weights as numbers, multiplied in the cluster, and as texts, by which records are grouped."""
+    a = Attribute("a", Levels.of("xy"))
+    pay, weight = Clipped("pay", 0, 900, 10), Clipped("w", 0, 40, Fraction(1, 2))
+    wide = Clipped("pay", 0, 10**6, Fraction(1, 1000))
+    asked = (SumOfProducts(pay, weight), SumOfProducts(wide, weight), Sum(weight), Sum(pay))
+    numbers = {"pay": [12.5, 899.9, 1e6, 33.3, 0.0, 77.7], "w": [0.3, 61.0, 7.25, 12.0, 3.5, 0.75]}
+    for texts in ((), ("pay",), ("w",), ("pay", "w")):
+        columns = {name: list(map(str, own)) if name in texts else own for name, own in numbers.items()}
+        rows = pa.table({"a": list("xyxyxx"), **columns, "id": ["p", "q", "p", "q", "r", "p"]})
+        pq.write_table(rows, tmp_path / "rows.parquet")
+        for kept in (None, Truncate("id", 2)):
+            reading = Reading(Schema((a,), repeated_rows=True), (a,), asked, "id" if kept else None, kept)
+            near, far = opened_both(spark, tmp_path / "rows.parquet", reading)
+            with closing(near), closing(far):
+                assert near.faults() == far.faults() == []
+                same(*(one.aggregate(Table((a,)), asked, Box()) for one in (near, far)))

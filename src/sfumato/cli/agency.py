@@ -64,6 +64,7 @@ def check(
 ) -> None:
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
     from sfumato.confidential import Tabulation
+    from sfumato.confidential.calibration_signs import CalibrationSigns, find_calibration
     from sfumato.confidential.clips import clip_fits
     from sfumato.confidential.contradicted import contradicted
     from sfumato.confidential.left_out import left_out
@@ -81,16 +82,18 @@ def check(
     clips, cased = ([], []) if faults else (clip_fits(read, microdata), cased_names(read, microdata))
     rows_left_out = None if faults else left_out(read, microdata)
     repeated = [] if faults else repeated_records(read, microdata)
+    signs = CalibrationSigns((), "") if faults else find_calibration(read, microdata)
     if json:
         listed = [{"column": one.column, "rule": one.rule, "rows": rows, "values": told} for one, rows, told in faults]
         told: dict[str, Any] = {"cased": [one.to_dict() for one in cased]} if cased else {}
         told |= {"at_most": rows_left_out.to_dict()} if rows_left_out else {}
         told |= {"repeated_rows": [records.to_dict() for records in repeated]} if repeated else {}
+        told |= {"calibration": signs.to_dict()} if signs.words else {}
         say_json({"confidential": True, "faults": listed, "clips": [one.to_dict() for one in clips]} | told)
     else:
         _say_faults(faults)
         bounds = [*(records.words for records in repeated), *([rows_left_out.words] if rows_left_out else [])]
-        for words in filter(None, [*bounds, *(one.words for one in clips), *(one.words for one in cased)]):
+        for words in filter(None, [*bounds, *(one.words for one in clips), *(one.words for one in cased), signs.words]):
             say(f"\n{words}")
     if faults:
         rules = "1 rule of the plan is" if len(faults) == 1 else f"{len(faults)} rules of the plan are"

@@ -95,6 +95,7 @@ def _say_tables(plan: "Plan") -> None:
 
 def _say_rest(plan: "Plan", bill: "Price") -> None:
     from sfumato.plan.biases import biases
+    from sfumato.plan.weights import not_promised
 
     if plan.hidden.id is None:
         unit = plan.hidden.unit
@@ -119,6 +120,8 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
         say(f"Runs as published only, as in {part} {why}.")
     for bias in biases(plan):
         say(bias.sentence)
+    if words := not_promised(plan.schema, plan.hidden.unit):
+        say(f"NOT PROMISED: {words}")
     for exposure in bill.exposures:
         say(f"Outside the guarantee ({exposure.kind}): {exposure.sentences}")
 
@@ -136,6 +139,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
     from sfumato.plan.budget import over_periods
     from sfumato.plan.margins import typical
     from sfumato.plan.tables_ahead import tables_ahead
+    from sfumato.plan.weights import not_promised
     from sfumato.privacy import posteriors
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
@@ -173,4 +177,5 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
         "census": plan.sampling == "census",
         "biases": [asdict(one) for one in biases(plan)],
         "exposures": [asdict(one) for one in bill.exposures],
+        "not_promised": not_promised(plan.schema, plan.hidden.unit),
     }

@@ -58,20 +58,22 @@ def variance(
     json: Json = False,
 ) -> None:
     """Fit a variance function a x² + b x to replicate weights, and say what it takes to publish it; confidential."""
+    from sfumato.confidential.calibration_signs import find_calibration
     from sfumato.confidential.variance import fit_variance
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
-    found = fit_variance(read, opened(data, read, engine), of)
+    microdata = opened(data, read, engine)
+    found, signs = fit_variance(read, microdata, of), find_calibration(read, microdata)
     if plot is not None:
         from sfumato.confidential.variance_plot import variance_plot
 
         written_privately(plot, variance_plot(found).to_svg())
         note(f"The plot is {plot}; only you may read it, and it must stay inside.")
     if json:
-        say_json(_told(found))
+        say_json(_told(found) | ({"calibration": signs.to_dict()} if signs.words else {}))
     else:
-        say(f"{CONFIDENTIAL}\n\n{_words(found)}")
+        say("\n\n".join(filter(None, [CONFIDENTIAL, _words(found), signs.words])))
 
 
 def _told(found: "FittedVariance") -> dict[str, object]:

@@ -17,6 +17,7 @@ from sfumato.draws import Draws, SystemDraws
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
 from sfumato.plan import Plan
+from sfumato.plan.weights import not_promised
 from sfumato.privacy import Move
 from sfumato.release import digest, now, private_key
 from sfumato.release.certificate import Attack, Certificate, Checked, Mechanics
@@ -44,7 +45,7 @@ def certify(
         name=plan.name,
         title=plan.title,
         plan=digest(plan.to_toml().encode()),
-        promise=plan.hidden.words(),
+        promise=" ".join(filter(None, [plan.hidden.words(), not_promised(plan.schema, plan.hidden.unit)])),
         loss=price.total.words(),
         confidence=CONFIDENCE,
         false_alarm=FALSE_ALARM,

@@ -6,9 +6,11 @@ from typing import Any
 from sfumato import __version__
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.options import Options
+from sfumato.foreign_text import joined
 from sfumato.plan import Plan, Price
 from sfumato.plan.margins import typical
 from sfumato.plan.sampling import NoisyTotal
+from sfumato.plan.weights import not_promised
 from sfumato.privacy import Spend, Unbounded, posteriors
 from sfumato.privacy.ledger import Ledger, not_counted
 from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict, loss_from_dict, loss_to_dict
@@ -113,10 +115,15 @@ def _promise(plan: Plan, price: Price) -> Promise:
         power_at_5_percent=price.total.power(0.05),
         right_guess_from_even_odds=price.total.right_guess(),
         posterior_above=posteriors(price.total),
-        not_hidden=plan.hidden.not_hidden(),
+        not_hidden=_not_hidden(plan),
         near=bool(plan.hidden.alike()),
         implied=_implied(plan, price),
     )
+
+
+def _not_hidden(plan: Plan) -> str:
+    """What the guarantee does not cover, in sentences."""
+    return joined(" ", filter(None, [plan.hidden.not_hidden(), not_promised(plan.schema, plan.hidden.unit)]))
 
 
 def _implied(plan: Plan, price: Price) -> list[ImpliedLine]:

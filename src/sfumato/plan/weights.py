@@ -97,6 +97,14 @@ def _refuse_unsaid(measure: Measure, schema: Schema) -> None:
         )
 
 
+def not_promised(schema: Schema, unit: str) -> str:
+    """What the guarantee does not cover of weights that depend on other records; '' where they do not."""
+    if schema.weight_kind != ADJUSTED:
+        return ""
+    shows = f"one {unit} may show in the weights of others"
+    return f"Weights were adjusted with other records, so {shows}; that is not hidden."
+
+
 def refuse_unkind(schema: Schema) -> None:
     """A plan with a weight says whether the weight is that of the design alone."""
     if schema.weight is not None and not schema.weight_kind:
