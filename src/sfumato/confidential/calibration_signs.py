@@ -50,10 +50,10 @@ class CalibrationSigns(Sealed):
             return ""
         named = joined(", ", self.attributes)
         return (
-            f"Replicate weights hardly move the number of {self.unit}s by {named}. So it is where weights were calibrated "
-            "to these numbers, or where they are strata of the sample. If weights were calibrated, write [data] "
-            'weight_kind = "adjusted" and list it as an exposure: the guarantee does not cover what one record does to '
-            "the weights of others."
+            f"Replicate weights hardly move the number of {self.unit}s by {named}. So it is where weights were "
+            "calibrated to these numbers, or where they are strata of the sample. If weights were calibrated, write "
+            '[data] weight_kind = "adjusted" and list it as an exposure. The guarantee does not cover what one record '
+            "does to the weights of others."
         )
 
     def to_dict(self) -> dict[str, Any]:
