@@ -253,3 +253,14 @@ def test_releases_made_before_open_and_do_not_divide_totals_that_may_be_mixed(fo
     assert engine.mean("answers", per="interviews").value > 0
     with pytest.raises(QueryError, match="before releases said which numbers are weighted"):
         engine.mean("income", per="answers")
+
+
+def test_check_says_once_how_the_clip_of_the_weight_sits(rows, tmp_path):
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    (tmp_path / "plan.toml").write_text(PLAN)
+    done = command("check", tmp_path / "plan.toml", "--data", tmp_path / "rows.parquet")
+    weights = np.asarray(rows["w"])
+    assert done.stdout.count("holds w from 0 to 40") == 1
+    assert f"In {int((weights >= 40.25).sum())} of 900 rows" in done.stdout, "half a step above the clip or more"
+    assert "in weights" in done.stdout
+    assert "dollars (not weighted)" in done.stdout

@@ -196,13 +196,30 @@ class Looked(Sealed):
         sums = [columns[asked] for asked in (self.whole, self.within)] if self._is_summed else []
         totals = [float(int(column.item()) * self.clipped.step) for column in sums]
         money = (totals[0], totals[1]) if totals else None
-        unit = self.measure.of.unit if self.clipped.column == self.measure.of.contribution.column else ""
-        return ClipFit(*about, self.measure.of.additive, float(self.farthest), money, unit) if rows else None
+        return ClipFit(*about, self.measure.of.additive, float(self.farthest), money, self._unit) if rows else None
+
+    @property
+    def _unit(self) -> str:
+        """What the values are counted in; they are summed here without their weights."""
+        of = self.measure.of
+        if self.clipped == of.weighting:
+            return "in weights"
+        unit = of.unit if self.clipped.column == of.contribution.column else ""
+        return f"{unit} (not weighted)".strip() if of.weighted else unit
+
+
+def _once(looked: list[Looked]) -> list[Looked]:
+    """The same with the clip of the weight once for all measures of the same records."""
+    of_weight: dict[str, Looked] = {}
+    for one in looked:
+        if one.clipped == one.measure.of.weighting:
+            of_weight.setdefault(repr(sorted(one.measure.where.items())), one)
+    return [one for one in looked if one.clipped != one.measure.of.weighting or one in of_weight.values()]
 
 
 def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
     """The clip of every value on the records as they are, whichever rows of a unit count; squares are left out."""
-    looked = [Looked(one, value) for one in plan.measures for value in _clipped(one)]
+    looked = _once([Looked(one, value) for one in plan.measures for value in _clipped(one)])
     if not looked:
         return []
     asked = tuple(dict.fromkeys(wanted for one in looked for wanted in one.aggregates))
