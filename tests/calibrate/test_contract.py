@@ -221,7 +221,10 @@ def engine(product) -> QueryEngine:
     from types import SimpleNamespace
 
     manifest = SimpleNamespace(
-        products=[SimpleNamespace(name="made", answers=True)], sampling={"kind": "census"}, grades={"A": 0.15, "B": 0.3}
+        products=[SimpleNamespace(name="made", answers=True)],
+        sampling={"kind": "census"},
+        grades={"A": 0.15, "B": 0.3},
+        promise=SimpleNamespace(hidden={}),
     )
     return QueryEngine(SimpleNamespace(manifest=manifest, products={"made": product}, attributes=product.attributes))
 
