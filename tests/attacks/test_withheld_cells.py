@@ -15,14 +15,15 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from sfumato.confidential import Microdata, Options, run, withholding
 from sfumato.confidential.suppress import Prior
+from sfumato.errors import PlanError
 from sfumato.plan import Plan
 
 TABLES = {
     "two ways": [["a", "b"]],
     "three ways": [["a", "b", "c"]],
     "linked": [["a", "b"], ["b", "c"]],
-    "in a circle": [["a", "b"], ["b", "c"], ["a", "c"]],
 }
+CIRCLE = [["a", "b"], ["b", "c"], ["a", "c"]]
 CODES = {"a": "123", "b": "wxyz", "c": "mn"}
 MINIMUM, LOW, HIGH = 3, 20, 60
 COUNT = 'name = "persons"\nof = "count"\n'
@@ -243,3 +244,12 @@ def test_counts_and_totals_of_the_same_records_tell_no_more_together(tmp_path, t
                 assert most >= max(value * 1.1, MINIMUM * LOW) - 1e-6
                 assert least <= max(value * 0.9, attacker.floor(cell)) + 1e-6
     assert sensitive > 20
+
+
+def test_tables_in_a_circle_tell_more_than_their_sums_and_are_refused(tmp_path, monkeypatch):
+    """Negative arm: published as linked tables they are audited by their sums, and a table of all three knows more."""
+    columns = people(25, SIZES[1])
+    with pytest.raises(PlanError, match="tables in a circle, a × b, b × c, a × c: together they tell more"):
+        published(tmp_path, CIRCLE, [COUNT], columns)
+    monkeypatch.setattr(withholding, "refuse_circle", lambda _: None)
+    assert narrower(tmp_path, CIRCLE, COUNT, 25, SIZES[1])[1]

@@ -323,3 +323,15 @@ def test_a_pattern_of_several_hierarchies_has_the_codes_of_its_table(tmp_path):
     assert asked("audit", out, *words, *trees, "--value", "value").exit_code == 0
     tab = asked("table", table, *words, *trees, *primary, "--out", tmp_path / "out.tab")
     assert "would need one hierarchy of 'code', and 2 were given" in str(tab.exception)
+
+
+def test_linked_tables_in_a_circle_are_said_to_tell_more(tmp_path):
+    pairs = {"ab": "a,b", "bc": "b,c", "ac": "a,c"}
+    for name, heads in pairs.items():
+        codes = [f"{one},{two}" for one in ("1", "Total") for two in ("1", "Total")]
+        lines = "".join(f"{code},5\n" for code in codes)
+        (tmp_path / f"{name}.csv").write_text(f"{heads},n\n{lines}", encoding="utf-8")
+    words = ("--by", "a,b,c", "--value", "n")
+    three = asked("audit", *(tmp_path / f"{name}.csv" for name in pairs), *words)
+    assert "a × b, b × c, a × c are in a circle" in three.stderr
+    assert "circle" not in asked("audit", *(tmp_path / f"{name}.csv" for name in ("ab", "bc")), *words).stderr

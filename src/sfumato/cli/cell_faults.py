@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
+from sfumato.cli.output import note
 from sfumato.errors import DataError, how_many
 
 if TYPE_CHECKING:
@@ -15,6 +16,16 @@ def refuse_below(**given: float) -> None:
     for name, number in given.items():
         if not (math.isfinite(number) and number >= 0):
             raise DataError(f"--{name} is {number:g}; it is a number from 0 on.")
+
+
+def note_circle(read: "TableFile") -> None:
+    """Say so where linked tables bound each other's cells beyond their sums, which nothing here looks at."""
+    from sfumato.suppression import circle
+
+    left = circle([[nesting.name for nesting in table] for table in read.linked.tables])
+    if left:
+        tables = ", ".join(" × ".join(sorted(table)) for table in left)
+        note(f"The tables {tables} are in a circle: together they tell more than their sums, which was not looked at.")
 
 
 def public_least(

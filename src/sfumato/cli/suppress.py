@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.cell_faults import public_least, refuse_below, refuse_unsummed
+from sfumato.cli.cell_faults import note_circle, public_least, refuse_below, refuse_unsummed
 from sfumato.cli.cell_files import By, CellFiles, Files, Flag, Hidden, Known, Least, Totals, Trees, Value
 from sfumato.cli.command_list import CommandList
 from sfumato.cli.options import Json
@@ -85,6 +85,7 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
         raise DataError("--within is about cells whatever they are; with --data rules say how uncertain each must be.")
     read = asked.read()
     refuse_unsummed(read, rounding)
+    note_circle(read)
     rules = cells = None
     if data is not None:
         rules = rules_by(read.linked, minimum, p, dominance, safe)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.cell_faults import refuse_below, refuse_unsummed
+from sfumato.cli.cell_faults import note_circle, refuse_below, refuse_unsummed
 from sfumato.cli.cell_files import ARGUS, By, CellFiles, Files, Flag, Hidden, Known, Least, Totals, Trees, Value
 from sfumato.cli.options import Json
 from sfumato.cli.output import note, progress, say, say_json
@@ -87,6 +87,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     refuse_below(clean=clean, rounds=rounds, cuts=cuts, exchanges=exchanges, least=least or 0)
     tops = tuple(name.strip() for name in largest.split(",") if name.strip())
     read = asked.read(tuple(filter(None, (count, *tops))))
+    note_circle(read)
     told = _Told.of(read, rules, count, tops, asked.ends, least)
     found = told.protected(cost, contributors, Best(clean, rounds, exact, cuts, exchanges))
     _write(read, found, out, asked.ends)

@@ -9,7 +9,7 @@ from sfumato.plan import Measure, Plan
 from sfumato.plan.weighed import Weighed
 from sfumato.privacy import plain
 from sfumato.schema import Frame
-from sfumato.suppression import Floats
+from sfumato.suppression import Floats, circle
 
 
 def record_bounds(measure: Measure) -> tuple[float | None, float | None]:
@@ -36,6 +36,22 @@ def prior_of(plan: Plan, measure: Measure, system: LinkedSystem, cells: Contribu
         return prior
     units = _registered(plan, measure, system, register)
     return prior.within(np.full(len(units), -np.inf), high * units)
+
+
+def refuse_circle(system: LinkedSystem) -> None:
+    """Tables in a circle bound each other's cells beyond their sums, which neither search nor audit looks at."""
+    names = [nodes.attribute.name for nodes in system.cells.nodes]
+    levels = [
+        [(name, depth) for name, level in zip(names, top, strict=True) for depth in range(level)]
+        for top in system.family.tops
+    ]
+    left = circle(levels)
+    if left:
+        tables = ", ".join(" × ".join(sorted({name for name, _ in table})) for table in left)
+        raise PlanError(
+            f"[suppress] by has tables in a circle, {tables}: together they tell more of withheld cells than their "
+            "sums do. Publish them as one table of all their attributes, or leave one of them out."
+        )
 
 
 def _refuse_narrow(measure: Measure, low: float | None, high: float | None) -> None:

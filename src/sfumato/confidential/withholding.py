@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.confidential.account import Account
 from sfumato.confidential.earlier_release import EarlierRelease
 from sfumato.confidential.linked_system import LinkedSystem
-from sfumato.confidential.public_bounds import prior_of, record_bounds
+from sfumato.confidential.public_bounds import prior_of, record_bounds, refuse_circle
 from sfumato.confidential.published_before import Flags, PublishedBefore, joined, refuse_unlaid
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.suppress import Contributions, Pattern, PrimaryRules, protect_together
@@ -92,6 +92,7 @@ class Withholding(Sealed):
         if suppress is None or not isinstance(domain, Family):
             raise TypeError(f"{measures[0].name} is not of the tables of [suppress].")
         system, rules = LinkedSystem.of(domain), suppress.decided()
+        refuse_circle(system)
         contributions = [records.contributions(measure, system, suppress) for measure in measures]
         known = [self._known(measure, system, cells) for measure, cells in zip(measures, contributions, strict=True)]
         told = zip(measures, contributions, strict=True)

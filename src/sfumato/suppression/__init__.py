@@ -1,6 +1,7 @@
 """What an attacker learns of suppressed cells: linked tables as one system of equations, and their audit."""
 
 from sfumato.suppression.audit import CONFIDENTIAL, Disclosure, SuppressionAudit, audit
+from sfumato.suppression.circles import circle
 from sfumato.suppression.decision import ENOUGH, Required, decide, flagged
 from sfumato.suppression.depths import Depths
 from sfumato.suppression.equations import Equations, Flags, Floats, Integers, together
@@ -14,5 +15,5 @@ from sfumato.suppression.whole_changes import WholeProgram, round_up
 __all__ = [
     "CONFIDENTIAL", "ENOUGH", "TINY", "WHOLE", "Depths", "Disclosure", "Equations", "Flags", "Floats", "Insiders",
     "Integers", "LinkedTables", "Nesting", "Program", "Published", "Required", "Solution", "SuppressionAudit",
-    "WholeProgram", "audit", "decide", "flagged", "round_up", "together",
+    "WholeProgram", "audit", "circle", "decide", "flagged", "round_up", "together",
 ]  # fmt: skip
