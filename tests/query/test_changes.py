@@ -491,3 +491,18 @@ def test_long_numbers_are_said_in_thousands_and_millions_with_the_digits_that_ar
     real = change_of(Estimate(9.1e9, 3e7**2), Estimate(9.27e9, 3e7**2), "Q2")
     assert real.words().startswith("170\u00a0M more than in Q2; noise would give ± 70\u00a0M")
     assert "70\u00a0Mio." in real.sentence().said(words("de"))
+
+
+def test_a_percentage_that_says_nothing_is_not_shown_and_none_is_below_minus_100():
+    """50 ± 60 after 28 ± 60: +80% with a margin of hundreds of points; and 5 ± 16 after 40 ± 8 ends at −100%."""
+    wild = change_of(Estimate(28, 10.0**2), Estimate(50, 36.0**2), "Q2")
+    assert wild.percent.value == pytest.approx(50 / 28 - 1)
+    assert wild.percent.moe() > 1
+    assert "%" not in percent_seen(wild, words("en"))[0]
+    steep = change_of(Estimate(40, 5.0**2), Estimate(5, 10.0**2), "Q2")
+    assert steep.percent.interval(0.90)[0] == -1.0
+    assert "%" in percent_seen(steep, words("en"))[0]
+    gone = change_of(Estimate(40, 5.0**2), Estimate(-5, 10.0**2), "Q2")
+    assert isinstance(gone.percent, NoNumber)  # no true number went down by 112%
+    sound = change_of(Estimate(400, 5.0**2), Estimate(500, 10.0**2), "Q2")
+    assert percent_seen(sound, words("en"))[0] == "+25.0%"

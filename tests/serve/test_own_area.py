@@ -195,4 +195,5 @@ def test_a_drawing_within_one_area_has_no_area_inside_and_says_so(city, ask):
     reply = ask("GET", f"/{table_id(ask)}?{MAP}&drawn[area]={quote(drawn)}")
     assert reply.status_code == 200
     assert "No area of the map lies wholly inside; the border cuts 1." in reply.text
+    assert '<p class="big' not in reply.text  # the number of its border is no number of the area
     assert reply.text.partition('<section class="area"')[2].partition("</section>")[0].count("<tr>") == 2

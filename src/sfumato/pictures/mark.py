@@ -42,6 +42,8 @@ class Mark:
     moved: str = ""
     """Of a mark on a line: "real" or "none" as it differs from the one before it, '' where that is not said."""
     carried: Mapping[str, object] = field(default_factory=dict)
+    absent: str = ""
+    """Why there is no number at all; then a row of a picture has the words, and nothing is drawn at a value."""
     joint: tuple[float, float] | None = None
     """The ends of the interval that holds along with those of all marks beside it, infinite where it has none."""
 
@@ -185,6 +187,8 @@ def too_many_marks(count: int) -> str:
 
 def spoken(mark: Mark, words: PictureWords) -> str:
     """The sentence that a screen reader says of a mark."""
+    if mark.absent:
+        return joined(": ", [mark.name, mark.absent])
     if mark.stated:
         plain = [tick_words(end, percent=False) for end in mark.ends]
         low, high = mark.ends_shown if all(mark.ends_shown) else plain

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from sfumato.errors import QueryError
 from sfumato.pictures.axis import headroom, ruled
 from sfumato.pictures.canvas import EDGE, Canvas, error_keys, fitted, keys_along, stacked
 from sfumato.pictures.mark import Caption, Mark, MarkRow, rows_of, series_of, shown, spoken
@@ -36,12 +37,13 @@ class RowSheet:
 
     @cached_property
     def marks(self) -> list[Mark]:
-        return [mark for row in self.rows for mark in row.marks]
+        """The marks that are numbers."""
+        return [mark for row in self.rows for mark in row.marks if not mark.absent]
 
     @cached_property
     def numbers(self) -> float:
         """How wide the numbers are, grades included."""
-        return max(breadth(shown(mark), 11.5) for mark in self.marks) + 30
+        return max(breadth(shown(mark), 11.5) for row in self.rows for mark in row.marks) + 30
 
     @cached_property
     def names(self) -> float:
@@ -126,6 +128,8 @@ def bars(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Pictu
 def _drawn(marks: Sequence[Mark], caption: Caption, width: float, kind: str, draw: Draw) -> Picture:
     """The picture of some marks, row by row, each mark drawn by the kind of picture that it is; bars begin at 0."""
     series, zero = series_of(marks), kind == "bar"
+    if all(mark.absent for mark in marks):
+        raise QueryError("A picture of no numbers was asked for; choose at least one row.")
     sheet = RowSheet(rows_of(marks), series, caption, width)
     frame, scale = Canvas(caption, width), sheet.scale(zero=zero)
     named = enumerate(series) if sheet.several and not sheet.narrow else ()
@@ -139,10 +143,16 @@ def _drawn(marks: Sequence[Mark], caption: Caption, width: float, kind: str, dra
     axis, below = ruled(scale, top, bottom, caption, width)
     ruler = line(scale(0), top, scale(0), bottom, "zero") if scale.low <= 0 <= scale.high else ""
     keys, foot = keys_along(error_keys(sheet.marks, caption.words, bars=zero), EDGE, below + 18, width - 2 * EDGE)
-    told = tuple(spoken(mark, caption.words) for mark in sheet.marks)
+    told = tuple(spoken(mark, caption.words) for row in sheet.rows for mark in row.marks)
     links = any(mark.href for mark in marks)
     svg = frame.closed(foot, [legend, axis, ruler, *parts, keys], told, links=links)
-    return Picture(caption.title, svg, told, vega_lite(marks, caption, kind), caption.words.in_words)
+    return Picture(
+        caption.title,
+        svg,
+        told,
+        vega_lite([mark for mark in marks if not mark.absent], caption, kind),
+        caption.words.in_words,
+    )
 
 
 def _row(row: MarkRow, sheet: RowSheet, scale: Scale, top: float, draw: Draw) -> str:
@@ -158,11 +168,18 @@ def _row(row: MarkRow, sheet: RowSheet, scale: Scale, top: float, draw: Draw) ->
         y = top + first + place * sheet.step
         which = sheet.series.index(mark.series) if sheet.several else None
         guide = "" if sheet.narrow else line(sheet.start, y, sheet.end, y, "guide")
-        marked = [guide, _target(mark, sheet, y), draw(mark, which, scale, y), _number(mark, sheet, y)]
+        drawn = _missing(mark, sheet, y) if mark.absent else draw(mark, which, scale, y)
+        marked = [guide, _target(mark, sheet, y), drawn, _number(mark, sheet, y)]
         if which is not None:
             marked.append(_series(mark.series, which, sheet, y))
         parts.append(group(*marked, tip=spoken(mark, sheet.caption.words), href=mark.href, name=mark.name))
     return "".join(parts)
+
+
+def _missing(mark: Mark, sheet: RowSheet, y: float) -> str:
+    """Why there is no number, where its mark would begin: what is not drawn must not look like 0."""
+    lines = fitted(mark.absent, sheet.end - sheet.start - 8, lines=1, size=11)
+    return text(sheet.start + 4, y + 4, lines[0], "axis clear") if lines else ""
 
 
 def _target(mark: Mark, sheet: RowSheet, y: float) -> str:

@@ -137,7 +137,11 @@ class Gaussian(Amounts):
 
     def words(self) -> str:
         root = exact_root(self.mu_squared)
-        return f"mu {plain(root)}" if root is not None else f"mu {self.mu:.4f} (its square is {plain(self.mu_squared)})"
+        if root is not None:
+            return f"mu {plain(root)}"
+        return (
+            f"mu {math.ceil(self.mu * 10_000) / 10_000:.4f} (its square is {plain(self.mu_squared)})"  # as accounts say
+        )
 
 
 @dataclass(frozen=True)

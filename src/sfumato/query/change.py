@@ -38,6 +38,11 @@ LEVEL = 0.90
 """The level of a verdict, for each change by itself."""
 
 
+LEAST = -1.0
+"""The least change as a share: of numbers none of which is truly below 0 no more than all can go."""
+WIDEST = 1.0
+"""The margin of a change as a share from which on it says nothing and is not shown; files have it."""
+GONE = "the later number came out below 0, which is no share of the earlier one"
 LONG = 100_000
 """From which margin on a sentence counts in thousands and millions."""
 
@@ -61,7 +66,7 @@ class RelativeChange(Ratio):
         below, above = super().reach(level)
         low, high = self.difference.interval(level)
         ends = with_the_verdict(*(np.array(one) for one in (self.value - below, self.value + above, low, high)))
-        return self.value - float(ends[0]), float(ends[1]) - self.value
+        return self.value - max(float(ends[0]), LEAST), float(ends[1]) - self.value
 
 
 def with_the_verdict(low: Floats, high: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
@@ -94,6 +99,8 @@ class Change(Comparison):
     @cached_property
     def percent(self) -> Figure:
         """The change as a share of the earlier number; no number where that is not above 0."""
+        if self.after.value < 0:
+            return NoNumber(GONE)
         over, under = replace(self.after, law=self.law), self.before
         if by_sides(own_side(self.after), own_side(self.before)):
             over, under = (replace(one, law=one.compared) for one in (self.after, self.before))

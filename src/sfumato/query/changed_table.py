@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
 from sfumato.query.caveats import Caveats
-from sfumato.query.change import LEVEL, NONE, REAL, UNSAID, change_of, with_the_verdict
+from sfumato.query.change import LEAST, LEVEL, NONE, REAL, UNSAID, change_of, with_the_verdict
 from sfumato.query.columns import Columns, Floats, emptied
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Figure
@@ -144,7 +144,7 @@ def _told(found: Columns, before: Columns, after: Columns, shared: Floats) -> Ma
     least, most = found.ends(LEVEL)
     relative, lower, upper = _relative(found, before, after, shared)
     ends = with_the_verdict(lower, upper, least, most)
-    percent, low, high = (100 * one for one in (relative, *ends))
+    percent, low, high = (100 * np.where(np.isnan(relative), np.nan, one) for one in (relative, *ends))
     stated = np.isfinite(found.variance) & np.isfinite(least) & np.isfinite(most) & ~found.empty
     real = (least > 0) | (most < 0)
     return {
@@ -169,7 +169,7 @@ def _relative(found: Columns, before: Columns, after: Columns, shared: Floats) -
         sampled = (after.sampling_variance + (over / under) ** 2 * before.sampling_variance) / under**2
         ratios = RatioColumns.of(later, earlier, shared, sampled, apart=False, nonnegative=True)
     low, high = ratios.ends(LEVEL)
-    return ratios.estimate - 1, low - 1, high - 1
+    return np.where(over < 0, np.nan, ratios.estimate - 1), np.maximum(low - 1, LEAST), high - 1
 
 
 def _errors(columns: Columns) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.foreign_text import joined
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
-from sfumato.query.change import REAL, Change
+from sfumato.query.change import REAL, WIDEST, Change
 from sfumato.query.digits import Digits
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
@@ -170,7 +170,7 @@ def percent_seen(one: Change, said: Words, space: str = " ") -> tuple[str, str]:
     The error is a margin; of a real change whose interval is so much longer to one side that the margin would reach
     beyond 0, which the interval does not, its ends.
     """
-    if isinstance(one.percent, NoNumber):
+    if isinstance(one.percent, NoNumber) or _says_nothing(one, one.percent):
         return "", ""
     value, margin = as_seen(one.percent, said)
     if isinstance(one.percent.moe(0.90), Withheld):
@@ -182,9 +182,15 @@ def percent_seen(one: Change, said: Words, space: str = " ") -> tuple[str, str]:
     return signed(value, one.percent), said("sheet.between", low=low, high=f"{high}%")
 
 
+def _says_nothing(one: Change, percent: Estimate) -> bool:
+    """Whether a change shows no sign and is so uncertain in percent that the percentage would only mislead."""
+    margin = percent.moe(0.90)
+    return not isinstance(margin, Withheld) and margin > WIDEST and one.verdict() != REAL
+
+
 def in_percent(one: Change, said: Words) -> str:
     """A change in percent with its error, in brackets; nothing where the number before may be 0."""
-    if isinstance(one.percent, NoNumber):
+    if isinstance(one.percent, NoNumber) or _says_nothing(one, one.percent):
         return ""
     (value, margin), (_, error) = figure(one.percent, said=said), percent_seen(one, said)
     told = f" ± {margin}" if not error or "±" in error else f", {error}"

@@ -7,11 +7,12 @@ from itertools import product
 from sfumato.errors import QueryError, nearest
 from sfumato.foreign_text import joined
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords
+from sfumato.pictures.mark import MOST_MARKS
 from sfumato.query.answer import Answer
 from sfumato.query.change import NONE, Change
 from sfumato.query.digits import Digits
 from sfumato.query.downloads.tidy import records
-from sfumato.query.estimate import Estimate
+from sfumato.query.estimate import IMPOSSIBLE, Estimate
 from sfumato.query.figures import Figures
 from sfumato.query.layout import signed
 from sfumato.query.notices import cited_together, notices_of
@@ -37,10 +38,11 @@ class Plot:
     left_out: tuple[Undrawn, ...] = ()
 
 
-def plot_of(table: Figures, level: float = 0.90, only: str = "", language: str = "en") -> Plot:
+def plot_of(table: Figures, level: float = 0.90, only: str = "", language: str = "en", *, gaps: bool = False) -> Plot:
     """One mark a cell: its row is its label, its column its series, and all of its errors go with it.
 
-    With `only`, the code of a column, the cells of that column alone.
+    With `only`, the code of a column, the cells of that column alone. With `gaps` cells that hold no number have a mark
+    too, which says why; what cannot exist has none.
     """
     marks, left_out = [], []
     every = product(*(axis.codes for axis in table.axes))
@@ -54,6 +56,9 @@ def plot_of(table: Figures, level: float = 0.90, only: str = "", language: str =
         code = " · ".join(codes[:-1] if table.has_columns else codes)
         if isinstance(number, NoNumber):
             left_out.append(Undrawn(code, series, joined(": ", [joined(", ", named), number.reason])))
+            if gaps and number != IMPOSSIBLE:
+                absent = Mark(label, 0.0, None, None, series=series, code=code, shown=number.code, carried=record)
+                marks.append(replace(absent, absent=number.reason))
             continue
         marks.append(replace(mark_of(number, label, level, language), series=series, code=code, carried=record))
     return Plot(tuple(marks), tuple(left_out))
@@ -90,7 +95,8 @@ def plotted(table: Figures, kind: str = "dot", level: float = 0.90, width: float
     """The picture of a table; a release that is withdrawn or not to be published says so across it."""
     if kind not in KINDS:
         raise QueryError(f"A picture of kind '{kind}' was asked for; {nearest(kind, KINDS)}")
-    plot, figure = plot_of(table, level, language=table.language), words(table.language).figure
+    gaps, figure = kind != "line" and table.size <= MOST_MARKS, words(table.language).figure
+    plot = plot_of(table, level, language=table.language, gaps=gaps)
     marks = tuple(in_language(mark, figure) for mark in plot.marks)
     caption = caption_of(table, plot, level)
     if kind == "line" and table.has_columns and not table.time:

@@ -1,6 +1,6 @@
 """Found: what a search means on pages: for each find its label, its number, and the table that has it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
@@ -9,6 +9,7 @@ from sfumato.foreign_text import joined
 from sfumato.query import Estimate
 from sfumato.query.finder import OTHERS, Find
 from sfumato.query.search_topics import SearchedTable
+from sfumato.query.wording import grade_bounds
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.code_pairs import code_pairs
 from sfumato.serve.editions import Sheet
@@ -59,6 +60,8 @@ class FoundLine:
     """The number in each statistic that has it; the first is the one that was found."""
     said: str = ""
     """The headline of the table, where rows were found."""
+    grades: str = ""
+    """What its grades are, where releases with others are served beside it."""
 
     @property
     def first(self) -> FoundNumber:
@@ -97,9 +100,14 @@ def _line(catalogue: Catalogue, base: str, one: Find, look: Look, others: int, *
         label = look.words("find.share", what=_levels(one), variable=one.table.attribute(one.variable).label)
     elif one.variable and one.codes:
         label = look.words("find.by", what=one.table.attribute(one.variable).label, title=_levels(one))
-    return FoundLine(
-        one, label, _about(one), joined(" ", filter(None, [manifest.title, manifest.period])), numbers, said
-    )
+    named = joined(" ", filter(None, [manifest.title, manifest.period]))
+    return FoundLine(one, label, _about(one), named, numbers, said, _grades(catalogue, manifest.grades, look))
+
+
+def _grades(catalogue: Catalogue, grades: Mapping[str, float], look: Look) -> str:
+    """What a release calls A and B, where another that is served calls other numbers so; else ''."""
+    every = {tuple(sorted(edition.release.manifest.grades.items())) for edition in catalogue.editions}
+    return look.words("find.grades", **grade_bounds(grades, look.words)) if len(every) > 1 else ""
 
 
 def _levels(one: Find) -> str:

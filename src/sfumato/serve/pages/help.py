@@ -69,11 +69,14 @@ def help_page(pages: Pages, request: Request) -> Response:
     first = pages.catalogue.all_series[0].current.sheets[0]
     sheet = pages.catalogue.tables.get(request.query_params.get("table", ""), first)
     shown = {"sheet": sheet, "edition": sheet.edition}
+    each = (series.current.sheets[0] for series in pages.catalogue.all_series if series.current.sheets)
+    others = [one for one in each if one.product.exact != sheet.product.exact]
 
     def show(look: Look) -> dict[str, Any]:
-        return {**shown, "answers": answers(sheet, look.language), "total": total_view(sheet, look)}
+        told = {"answers": answers(sheet, look.language), "total": total_view(sheet, look)}
+        return {**shown, **told, "others": others}
 
-    return pages.reply(request, "guide.html", sheet.edition.tag, show, known=("table",))
+    return pages.reply(request, "guide.html", f"{sheet.edition.tag}-{pages.catalogue.tag}", show, known=("table",))
 
 
 def _noise(sheet: Sheet) -> tuple[float, float] | None:

@@ -1,10 +1,14 @@
 """The first page: a search, questions, and the tables; the page of a series; and the files of the look."""
 
+from collections.abc import Sequence
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError
+from sfumato.release import Subject
+from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.questions import questions
 from sfumato.serve.pages.site import TYPES, Pages
 from sfumato.serve.pages.whole import change_view, total_view
@@ -22,10 +26,23 @@ def home(pages: Pages, request: Request) -> Response:
         lambda look: {
             "catalogue": catalogue,
             "questions": questions(catalogue, look),
+            "again": {one for series in catalogue.all_series for one in measured_again(series.sheets)},
             "totals": {sheet.id: total_view(sheet, look) for sheet in sheets},
             "changes": {sheet.id: change_view(sheet, look) for sheet in sheets},
         },
     )
+
+
+def measured_again(sheets: Sequence[Sheet]) -> list[str]:
+    """The tables of a release that count what one before them counts: their own totals would be rivals of its total."""
+    seen: list[Subject] = []
+    found = []
+    for sheet in sheets:
+        subject = sheet.product.own.subject
+        known = any(subject.counts_as(one) and subject.held_as(one) for one in seen)
+        found += [sheet.id] if known and subject.additive else []
+        seen.append(subject)
+    return found
 
 
 def series(pages: Pages, request: Request) -> Response:

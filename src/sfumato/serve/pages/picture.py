@@ -8,7 +8,8 @@ from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
 from sfumato.pictures.mark import MOST_MARKS, too_many_marks
-from sfumato.query import Crosstab, Figures
+from sfumato.query import Crosstab, Figure, Figures
+from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.query.plot import Plot, caption_of, in_language, plot_of
 from sfumato.query.portable import Portable
 from sfumato.release import NoNumber
@@ -85,6 +86,11 @@ def _picture(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     return _lines(layout, question, frame)
 
 
+def _undrawn(figure: Figure, *, gaps: bool) -> bool:
+    """Whether a cell has no mark: what cannot exist, and what holds no number where there is no room to say why."""
+    return figure == IMPOSSIBLE or (isinstance(figure, NoNumber) and not gaps)
+
+
 @dataclass(frozen=True)
 class PlottedRows:
     """The rows of a table as marks, in the order of the table, each with the codes of its cell."""
@@ -99,11 +105,13 @@ class PlottedRows:
         summed = layout.sheet.product.subject.additive and layout.column != layout.sheet.time
         beside = question.table(layout.rows) if layout.column and summed else None
         numbers = asked(body, layout)
-        plot = plot_of(numbers, language=layout.look.language)
+        gaps = numbers.size <= MOST_MARKS
+        plot = plot_of(numbers, language=layout.look.language, gaps=gaps)
         places = order_of(layout, body, beside).places
         width = len(body.axes[-1].codes) if layout.column else 1
         standing = {place: at for at, place in enumerate(places)}
-        stated = [(at, codes) for at, (codes, one) in enumerate(numbers.items()) if not isinstance(one, NoNumber)]
+        every = enumerate(numbers.items())
+        stated = [(at, codes) for at, (codes, one) in every if not _undrawn(one, gaps=gaps)]
         drawn = zip(plot.marks, stated, strict=True)
         ordered = sorted(drawn, key=lambda one: standing[one[1][0] // width])
         return cls(numbers, plot, [(mark, codes) for mark, (_, codes) in ordered])
