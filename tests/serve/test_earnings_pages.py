@@ -66,3 +66,20 @@ def test_lines_say_everywhere_that_they_are_not_formally_private(releases):
         shown = text(releases, address)
         assert "not formally private" in shown.lower()
         assert "the authors&#39; argument, that given chi the loss is epsilon, leaves both out" in shown
+
+
+def test_a_percentile_and_the_difference_of_two_say_their_intervals(releases):
+    """An interval longer to one side is said by its ends; the ± of a difference says that it adds up longer sides."""
+    lowest = {"college": "leaves", "degree": "leaves"}
+    table = sf.open(releases[0]).table("college", "degree", where={"field": "business"}, of="p50", at=lowest)
+    lopsided = [
+        codes for codes, one in table.items()
+        if isinstance(one, Estimate) and abs(one.reach(0.9)[0] - one.reach(0.9)[1]) > 0.1 * one.moe()
+    ]  # fmt: skip
+    first, second = lopsided[:2]
+    address = "/pseo~p50?rows=college&cols=degree&sum[field]=business&cell=" + "%7C".join(first)
+    said = text(releases, address)
+    assert "stays within ±" not in said
+    assert re.search(r"In 90 of 100 such cells the .*? lies from [\d,]+ to [\d,]+", said)
+    compared = text(releases, f"{address}&hold=" + "%7C".join(second))
+    assert "adds up the longer sides of both intervals" in compared

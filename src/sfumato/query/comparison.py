@@ -13,6 +13,7 @@ from sfumato.query.sides import HALVINGS, NoisySide, apart
 from sfumato.query.wording import Reason, Sentence
 from sfumato.release import Withheld, stated, withheld
 from sfumato.release.error_law import ErrorLaw
+from sfumato.release.sided_error import ComparedError
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,6 +71,10 @@ class Comparison(Estimate):
         if self.apart:
             key = "differ_apart" if differs else "may_be_same_apart"
         return Sentence(key, {"percent": 100 * level, "low": low, "high": high})
+
+    def added(self) -> tuple[Sentence, ...]:
+        """What ± is of the difference of two numbers that have intervals and no variance, as of two percentiles."""
+        return (Sentence("differ_ends"),) if isinstance(self.law, ComparedError) else ()
 
     def words(self, level: float = 0.90) -> str:
         """The answer as one sentence in English."""

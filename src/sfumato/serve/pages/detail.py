@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from sfumato.errors import QueryError
-from sfumato.foreign_text import without_stop
+from sfumato.foreign_text import joined, without_stop
 from sfumato.pictures.reach import reached
 from sfumato.query import Change, Crosstab, Estimate, Figure, Group, Means, Sentence, Shares, number
 from sfumato.query.change import change_of
@@ -171,7 +171,8 @@ def _compared(layout: Layout, table: Crosstab | Shares | Means) -> CellPair:
     if isinstance(difference, ShareComparison):
         written = look.words.figure(Digits.of(difference, exact=True).number(difference.value))
         apart = replace(apart, number=look.words("detail.points", figure=written))
-    return CellPair(labels, held, apart, difference.sentence().said(look.words))
+    told = [difference.sentence(), *difference.added()]
+    return CellPair(labels, held, apart, joined(" ", (one.said(look.words) for one in told)))
 
 
 def _difference(held: Crosstab | Shares | Means, looked_at: Crosstab | Shares | Means) -> Comparison:
