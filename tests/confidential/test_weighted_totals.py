@@ -255,6 +255,47 @@ def test_releases_made_before_open_and_do_not_divide_totals_that_may_be_mixed(fo
         engine.mean("income", per="answers")
 
 
+STRATA = """
+[[then]]
+step = "weigh"
+name = "population"
+table = "strata"
+by = "region"
+weights = { n = "2", s = "3", e = "4" }
+[[then]]
+step = "percentile"
+name = "median"
+table = "strata"
+of = "age"
+at = "0.5"
+up_to = "90"
+within = "smooth"
+title = "Median age"
+[[measure]]
+name = "strata"
+of = { statistic = "count", unit = "interviews", WEIGHTED }
+by = ["region", "age"]
+with = { mechanism = "geometric", epsilon = "50" }
+"""
+AGED = PLAN.replace("[hidden]", '[attributes.age]\nbands = ["0", "15", "30", "45", "60", "75"]\n[hidden]')
+
+
+def test_counts_by_stratum_times_public_weights_are_weighted_and_percentiles_of_records_are_not(rows, tmp_path):
+    aged = rows.append_column("age", pa.array(np.random.default_rng(1).integers(0, 90, 900)))
+    folder = rehearsed(plan_of(AGED + STRATA.replace("WEIGHTED", "weighted = false")), aged, tmp_path / "release")
+    told = {name: one.subject for name, one in sf.open(folder).release.products.items()}
+    assert (told["population"].title, told["population"].weighting) == ("Weighted number of interviews", "weight")
+    assert (told["median"].title, told["median"].weighting) == ("Median age, not weighted", "not weighted")
+
+
+@pytest.mark.parametrize("step", ["weigh", "percentile"])
+def test_a_step_for_records_as_they_are_refuses_a_weighted_measure(step):
+    weigh, percentile, measure = (f"[[{part}" for part in STRATA.split("[[")[1:])
+    steps = {"weigh": weigh, "percentile": percentile}
+    with pytest.raises(PlanError, match=r"takes numbers of records as they are, and 'strata' is weighted"):
+        plan_of(AGED + steps[step] + measure.replace("WEIGHTED", "weighted = true"))
+
+
 def test_check_says_once_how_the_clip_of_the_weight_sits(rows, tmp_path):
     pq.write_table(rows, tmp_path / "rows.parquet")
     (tmp_path / "plan.toml").write_text(PLAN)

@@ -23,6 +23,7 @@ from sfumato.release import Incomplete, Independent, NoNumber, Product, Sided, S
 from sfumato.release.figures import number
 from sfumato.release.sided_error import DEVIATES
 from sfumato.release.tails import LAPLACE, reach
+from sfumato.release.weighting import title_like
 from sfumato.schema import Attribute, Bands, Clipped, Sorted, Table
 from sfumato.schema.leaf_groups import Flags
 
@@ -53,6 +54,7 @@ class Percentile(Step):
 
     kind: ClassVar[str] = "percentile"
     apart: ClassVar[bool] = True
+    unweighted: ClassVar[bool] = True
     beside: ClassVar[bool] = True
     additive: ClassVar[bool] = False
     columns_beside: ClassVar[int] = 2 * len(DEVIATES) + 1
@@ -188,7 +190,7 @@ class Percentile(Step):
             counted,
             name=self.name,
             statistic="percentile",
-            title=self.title or f"Percentile {percent} of {attribute.label}",
+            title=title_like(counted.title, self.title or f"Percentile {percent} of {attribute.label}"),
             unit=self.unit or attribute.label,
             step=Fraction(self.rounded_to),
             additive=False,

@@ -44,6 +44,8 @@ class Step(ABC):
     apart: ClassVar[bool] = False
     """Whether it makes another statistic, with noise of its own in every cell, of a table that has it so."""
     of_counts: ClassVar[bool] = False
+    unweighted: ClassVar[bool] = False
+    """Whether it takes numbers of records as they are, and none that are weighted."""
     """Whether it is for counts of records alone."""
     beside: ClassVar[bool] = False
     """Whether what it makes is asked for beside its table, which goes on answering; other steps may read it too."""

@@ -17,6 +17,7 @@ from sfumato.calibrate.step import Diverged, Step, evenly, laid_out
 from sfumato.errors import PlanError, nearest
 from sfumato.privacy import Exact, positive
 from sfumato.release import Cube, Independent, Product
+from sfumato.release.weighting import UNSAMPLED, WEIGHT, title_before
 from sfumato.schema import Table
 
 LARGEST_FACTOR = 2**31
@@ -29,6 +30,7 @@ class Weigh(Step):
 
     kind: ClassVar[str] = "weigh"
     apart: ClassVar[bool] = True
+    unweighted: ClassVar[bool] = True
     name: str
     table: str
     by: str
@@ -84,7 +86,8 @@ class Weigh(Step):
             cube.subject,
             name=self.name,
             statistic="weighted count",
-            title=self.title or f"Weighted {cube.subject.title.lower()}",
+            title=self.title or f"Weighted {title_before(cube.subject.title).lower()}",
+            weighting=WEIGHT if cube.subject.weighting else UNSAMPLED,
             unit=self.unit or cube.subject.unit,
             step=cube.subject.step * common,
         )

@@ -159,6 +159,11 @@ class StepReading:
                     "from noise; let that be the last one."
                 )
         row = self.table.measure.of.contribution
+        if self.step.unweighted and self.table.measure.of.weighted:
+            raise self._refusal(
+                f" takes numbers of records as they are, and '{self.step.table}' is weighted; name a measure with "
+                "weighted = false."
+            )
         if self.step.of_counts and row.column is not None:
             raise self._refusal(f" makes records of counts, and '{self.step.table}' sums {row.column}; name a count.")
         if self.step.bias and row.power != 2 and (row.low is None or row.low < 0):

@@ -14,7 +14,7 @@ def refuse_mixed(amount: Source, number: Source) -> None:
     weighted = is_weighted(first.weighting), is_weighted(second.weighting)
     if amount.product is number.product or (None not in weighted and weighted[0] == weighted[1]):
         return
-    if None in weighted:
+    if None in weighted and True not in weighted:
         _refuse_unsaid(amount, number)
         return
     heavy, light = (first, second) if weighted[0] else (second, first)

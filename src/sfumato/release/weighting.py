@@ -37,3 +37,22 @@ def split_title(title: str, language: str = "en") -> str | None:
     """
     ending = f", {WORDS.get(language, WORDS['en'])}"
     return title.removesuffix(ending) if title.endswith(ending) else None
+
+
+def title_before(title: str) -> str:
+    """A title without the words that it is not weighted, in whatever language.
+
+    >>> title_before("Betriebe, nicht gewichtet"), title_before("Jobs")
+    ('Betriebe', 'Jobs')
+    """
+    return next((base for language in WORDS if (base := split_title(title, language)) is not None), title)
+
+
+def title_like(title: str, other: str) -> str:
+    """Another title with the words that a first is not weighted, where it has them.
+
+    >>> title_like("Interviews, not weighted", "Median wage"), title_like("Jobs", "Median wage")
+    ('Median wage, not weighted', 'Median wage')
+    """
+    language = next((one for one in WORDS if split_title(title, one) is not None), "")
+    return not_weighted(other, language) if language else other

@@ -18,10 +18,7 @@ def check_weighted(weighted: object, title: str) -> bool | None:
 def refuse_weighted(weighted: object, title: str) -> bool | None:
     """Whether a statistic that counts every row once is said to do so; refused where it is to be weighted."""
     if check_weighted(weighted, title):
-        raise PlanError(
-            f"{title} cannot be weighted: Sfumato weights counts and totals only. Write weighted = false, or measure a "
-            "weighted count by bands and take the percentile of it."
-        )
+        raise PlanError(f"{title} cannot be weighted: Sfumato weights counts and totals only. Write weighted = false.")
     return False if weighted is False else None
 
 
