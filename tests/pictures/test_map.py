@@ -309,7 +309,7 @@ def test_a_csv_is_read_with_or_without_a_heading_and_in_other_spreadsheets_ways(
     [
         ("", "no numbers"),
         ("code,value\n", "nothing below"),
-        ("code,value\na,1\nzz,2", "Line 3 of your numbers: 'zz' has no shape"),
+        ("code,value\nzz,2", "Line 2 of your numbers: 'zz' has no shape"),
         ("a,1\n\nb,=1+1", "Line 3 of your numbers: '=1\\+1' is no number"),
         ("a,1\nb,nan", "Line 2 .* no number"),
         ("a,1\nb,inf", "Line 2 .* no number"),
@@ -322,6 +322,12 @@ def test_a_csv_is_read_with_or_without_a_heading_and_in_other_spreadsheets_ways(
 def test_a_csv_that_is_not_code_and_value_is_refused_by_its_line(content, said):
     with pytest.raises(QueryError, match=said):
         overlay(content, CODES)
+
+
+def test_lines_of_unknown_codes_are_counted_and_the_others_kept():
+    own = overlay("code,rate\nzz,2\na,1\nyy,3", CODES)
+    assert (own.values, own.unknown) == ({"a": 1}, 2)
+    assert own.first_unknown.startswith("Line 2 of your numbers: 'zz' has no shape on this map; ")
 
 
 @given(st.text(max_size=200))

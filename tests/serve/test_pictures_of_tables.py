@@ -89,8 +89,10 @@ def test_a_chart_without_several_periods_side_by_side_opens_as_dots(quarters, la
 
 def test_a_kind_of_chart_that_is_asked_for_is_given(quarters):
     assert chosen_kind(asked(quarters, f"{TABLE.format('rows=sex&cols=period')}&chart=dot")) == "Dots"
-    refused = asked(quarters, f"{TABLE.format('rows=period&rows=sex&cols=age')}&chart=line", 400)
-    assert "Lines are of one row variable" in refused
+    shown = asked(quarters, f"{TABLE.format('rows=period&rows=sex&cols=age')}&chart=line")
+    assert "Lines are of one row variable" in shown
+    assert '<svg class="pic"' not in shown
+    assert "<sf-grid" in shown
 
 
 def test_lines_are_called_what_they_are_and_cite_all_their_releases(quarters):
@@ -133,12 +135,22 @@ def test_the_column_that_a_map_shows_is_marked(drawn, look, marked):
     assert title.endswith(f": Sex {marked}") == (marked != "Total")
 
 
+def test_a_code_without_a_shape_leaves_out_its_line_alone(drawn):
+    page = asked(drawn, "/mapped~number?rows=size&view=map&own=s,3%0Axx,4%0Am,5%0Ayy,6")
+    told = page.partition('role="alert"')[2].partition("</p>")[0]
+    assert "Lines that are left out: 2. The others are drawn. Line 2 of your numbers: 'xx' has no shape" in told
+    assert "s,3\nxx,4\nm,5\nyy,6</textarea>" in page
+    drawn_marks = page.partition('<svg class="pic"')[2].partition("</svg>")[0].count("pic-map-own")
+    alone = asked(drawn, "/mapped~number?rows=size&view=map&own=s,3%0Am,5")
+    assert drawn_marks == alone.partition('<svg class="pic"')[2].partition("</svg>")[0].count("pic-map-own") > 1
+
+
 def test_a_line_of_a_readers_numbers_that_cannot_be_read_costs_neither_the_map_nor_the_numbers(drawn):
-    page = asked(drawn, "/mapped~number?rows=size&view=map&own=s,3%0Axx,4")
+    page = asked(drawn, "/mapped~number?rows=size&view=map&own=s,3%0Am,four")
     assert '<svg class="pic"' in page
     assert "This table cannot be shown" not in page
-    assert "Line 2 of your numbers: 'xx' has no shape" in page.partition('role="alert"')[2]
-    assert "s,3\nxx,4</textarea>" in page
+    assert "Line 2 of your numbers: 'four' is no number" in page.partition('role="alert"')[2]
+    assert "s,3\nm,four</textarea>" in page
     assert "pic-map-own" not in page
     mended = asked(drawn, "/mapped~number?rows=size&view=map&own=s,3")
     assert "pic-map-own" in mended

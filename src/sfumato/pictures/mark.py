@@ -176,8 +176,13 @@ def series_of(marks: Sequence[Mark]) -> list[str]:
     if len(marks) > MOST_MARKS:
         raise QueryError(too_many_marks(len(marks)))
     if len(names) > MOST_SERIES:
-        raise QueryError(f"{len(names)} series were asked for; a picture holds {MOST_SERIES}: choose fewer columns.")
+        raise QueryError(too_many_series(len(names)))
     return names
+
+
+def too_many_series(count: int) -> str:
+    """Why a picture of so many series is refused."""
+    return f"{count} series were asked for; a picture holds {MOST_SERIES}: choose fewer columns."
 
 
 def too_many_marks(count: int) -> str:

@@ -16,13 +16,19 @@ class Overlay:
 
     name: str
     values: Mapping[str, float]
+    unknown: int = 0
+    """How many lines were left out, as their codes have no shape."""
+    first_unknown: str = ""
+    """What is wrong with the first of them."""
 
 
 def overlay(content: str, known: Collection[str]) -> Overlay:
     r"""The numbers in a CSV of code and value, its first line a heading or not; an error names the line.
 
+    Lines of codes that the map does not have are left out and named, unless there are no others.
+
     >>> overlay("code,unemployment\nnorth,4.5\nsouth,6", ["north", "south"])
-    Overlay(name='unemployment', values={'north': 4.5, 'south': 6.0})
+    Overlay(name='unemployment', values={'north': 4.5, 'south': 6.0}, unknown=0, first_unknown='')
     """
     lines = list(_lines(content))
     if len(lines) > MOST_LINES:
@@ -32,15 +38,21 @@ def overlay(content: str, known: Collection[str]) -> Overlay:
     headed = _number(lines[0][1][1]) is None and lines[0][1][0] not in known
     name = lines[0][1][1][:60] if headed else ""
     values: dict[str, float] = {}
+    unknown: list[tuple[int, str]] = []
     for line, (code, written) in lines[headed:]:
-        _refuse_line(line, code, known, values)
+        if code not in known:
+            unknown.append((line, code))
+            continue
+        _refuse_twice(line, code, values)
         value = _number(written)
         if value is None:
             raise QueryError(f"Line {line} of your numbers: {written[:40]!r} is no number; write it as 1234.5.")
         values[code] = value
+    if unknown and not values:
+        raise QueryError(_no_shape(*unknown[0], known))
     if not values:
         raise QueryError("Your numbers have a heading and nothing below it; write a line code,value for each area.")
-    return Overlay(name, values)
+    return Overlay(name, values, len(unknown), _no_shape(*unknown[0], known) if unknown else "")
 
 
 def _lines(text: str) -> Iterator[tuple[int, tuple[str, str]]]:
@@ -71,11 +83,11 @@ def _number(written: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _refuse_line(line: int, code: str, known: Collection[str], values: Mapping[str, float]) -> None:
-    if code not in known:
-        raise QueryError(
-            f"Line {line} of your numbers: '{code[:40]}' has no shape on this map; {nearest(code[:40], known)}"
-        )
+def _no_shape(line: int, code: str, known: Collection[str]) -> str:
+    return f"Line {line} of your numbers: '{code[:40]}' has no shape on this map; {nearest(code[:40], known)}"
+
+
+def _refuse_twice(line: int, code: str, values: Mapping[str, float]) -> None:
     if code in values:
         raise QueryError(
             f"Line {line} of your numbers: '{code}' stands there a second time; one line a code is wanted."

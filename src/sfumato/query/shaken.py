@@ -48,6 +48,11 @@ def shaken(table: Portable, column: str | None = None, count: int = DRAWS) -> tu
     return tuple(rows)
 
 
+def can_be_drawn(published: Figure, table: Portable) -> bool:
+    """Whether other draws of a number of a table can be shown: the law of its noise is stated."""
+    return _one(published, _MOST, 1.0, float(table.product.subject.step)) is not None
+
+
 def _moved(published: Figure, levels: Sequence[float], signs: Sequence[float], step: float) -> list[float | None]:
     return [_one(published, level, sign, step) for level, sign in zip(levels, signs, strict=True)]
 

@@ -13,6 +13,7 @@ from sfumato.schema import Attribute
 from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.drawn import DrawnGroup, apart
 from sfumato.serve.pages.charts import chart_of
+from sfumato.serve.pages.fitting import fitting
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 from sfumato.serve.pages.link_room import has_room
 
@@ -112,6 +113,8 @@ class Form:
         for name, key, chosen in stands:
             kept = [one for one in layout.sheet.product.attributes if not _refusal(layout, one.name, chosen)]
             kept += [layout.sheet.timeline.attribute] if self.periods else []
+            if not chosen and layout.rows and {one.name for one in kept} <= {*layout.names}:
+                kept = [one for one in kept if one.name != layout.rows[0]]  # rows would be left without a variable
             said = {layout.sheet.time: words("about.period")}
             offered = (Option(one.name, said.get(one.name, one.label), one.name == chosen) for one in kept)
             choice = Choice(name, words(f"build.{key}"), (*(() if key == "rows" else (none,)), *offered))
@@ -127,13 +130,17 @@ class Form:
 
     @property
     def strip(self) -> list[tuple[str, str, bool]]:
-        """The same table in each period: its name, the address of its table, and whether it is the one shown."""
+        """The same table in each period: its name, the address of its table, and whether it is the one shown.
+
+        Changes are of periods that have an earlier one to be compared with.
+        """
         layout = self.layout
         look = layout.look.but(cell="", hold="")
         line = layout.sheet.timeline
         return [
             (one, f"{quote(line.sheet(one).id, safe='~')}?{layout.address(look)}", one == layout.sheet.period)
             for one in self.periods[::-1]
+            if one == layout.sheet.period or not look.change or line.has_before(line.sheet(one), look.change)
         ]
 
     @property
@@ -162,7 +169,8 @@ class Form:
         if not layout.column or len(layout.rows) > 1:
             return None
         look = layout.look.but(sort="", order="falling", cell="", hold="")
-        return replace(layout, rows=(layout.column,), column=layout.rows[0], look=look).address()
+        exchanged, _ = fitting(replace(layout, rows=(layout.column,), column=layout.rows[0], look=look))
+        return exchanged.address()
 
     @cached_property
     def branches(self) -> dict[str, dict[str, bool]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.geography import Shapes
 from sfumato.pictures import Caption, Picture
 from sfumato.pictures.map import map_of
@@ -28,13 +29,19 @@ def shapes_of(layout: Layout) -> Shapes | None:
     return layout.sheet.edition.release.shapes.get(layout.rows[0]) if len(layout.rows) == 1 else None
 
 
-def mapped(layout: Layout, question: Question, captioned: Captioned, width: float, *, linked: bool = True) -> Picture:
-    """Dots in proportion to numbers that add up, or areas shaded by others, unless the reader chose otherwise."""
+def refuse_unmapped(layout: Layout) -> Shapes:
+    """The shapes of a map, or why there is none."""
     shapes = shapes_of(layout)
     if layout.look.change:
         raise QueryError("A map is of numbers; show changes as a table or a chart.")
     if shapes is None:
         raise QueryError("There are no shapes for these rows; choose one row variable that has a map.")
+    return shapes
+
+
+def mapped(layout: Layout, question: Question, captioned: Captioned, width: float, *, linked: bool = True) -> Picture:
+    """Dots in proportion to numbers that add up, or areas shaded by others, unless the reader chose otherwise."""
+    shapes = refuse_unmapped(layout)
     listed, drawings = apart(layout.of(layout.rows[0]))
     table, plot = _numbers(layout, replace(question, groups={**question.groups, layout.rows[0]: tuple(listed)}))
     told = told_jointly(table, plot.marks, mapped_column(layout))
@@ -67,6 +74,17 @@ def own_problem(layout: Layout) -> str:
     except QueryError as error:
         return layout.sheet.product.says(str(error))
     return ""
+
+
+def own_left_out(layout: Layout) -> str:
+    """Which of a reader's own numbers are not drawn, as their codes have no shape; the others are."""
+    if layout.look.view != "map" or not layout.look.own:
+        return ""
+    found = overlay(layout.look.own, layout.sheet.attribute(layout.rows[0]).levels.codes)
+    if not found.unknown:
+        return ""
+    words, first = layout.look.words, layout.sheet.product.says(found.first_unknown)
+    return joined(" ", [words("chart.own_left_out", count=words.figure(f"{found.unknown:,}")), first])
 
 
 def _numbers(layout: Layout, question: Question) -> tuple[Figures, Plot]:

@@ -7,7 +7,6 @@ from functools import partial
 from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
-from sfumato.pictures.mark import MOST_MARKS, too_many_marks
 from sfumato.query import Crosstab, Figure, Figures
 from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.query.plot import Plot, caption_of, in_language, plot_of
@@ -15,12 +14,13 @@ from sfumato.query.portable import Portable
 from sfumato.release import NoNumber
 from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.charts import chart_of, line_names
+from sfumato.serve.pages.fitting import can_be, refuse_unpictured
 from sfumato.serve.pages.form import Option
 from sfumato.serve.pages.headline import headline, named_apart, titled, universe_named
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.line_history import LineHistory
 from sfumato.serve.pages.link_room import has_room
-from sfumato.serve.pages.map import mapped, shapes_of
+from sfumato.serve.pages.map import mapped
 from sfumato.serve.pages.order import asked, order_of
 from sfumato.serve.pages.view import Head, questions_of
 from sfumato.serve.question import Question
@@ -39,12 +39,11 @@ WIDE, NARROW, FILE = PictureSize(900), PictureSize(350), PictureSize(720, headed
 MOST_LINES = 6
 MOST_FAINT = 120
 """The most rows that are drawn faint behind the lines that were chosen."""
-MOST_PICTURES = 12
 
 
 def views_of(layout: Layout) -> tuple[str, ...]:
-    """The views that make sense: a map where the rows have shapes."""
-    return ("table", "chart", *(("map",) if shapes_of(layout) and not layout.look.change else ()))
+    """The views that the table can be shown in."""
+    return ("table", *(view for view in ("chart", "map") if can_be(layout, view)))
 
 
 def pictures_of(layout: Layout, frame: PictureSize = FILE) -> list[tuple[Head | None, Picture]]:
@@ -54,24 +53,13 @@ def pictures_of(layout: Layout, frame: PictureSize = FILE) -> list[tuple[Head | 
 
 def pictures_by_width(layout: Layout, frames: Sequence[PictureSize]) -> Iterator[tuple[Head | None, list[Picture]]]:
     """Each table of a page as pictures of several widths, of numbers that are computed once."""
-    refuse_many_marks(layout)
-    asked_for = questions_of(layout)
-    if len(asked_for) > MOST_PICTURES:
-        raise QueryError(f"{len(asked_for)} pictures were asked for; a page shows {MOST_PICTURES}: choose fewer codes.")
-    for question, head in asked_for:
+    refuse_unpictured(layout)
+    for question, head in questions_of(layout):
         if layout.look.view != "map" and chart_of(layout) != "line":
             plotted = PlottedRows.of(layout, question)
             yield head, [_rows(layout, plotted, frame) for frame in frames]
         else:
             yield head, [_picture(layout, question, frame) for frame in frames]
-
-
-def refuse_many_marks(layout: Layout) -> None:
-    """Stop before any number is computed where a chart would have more marks than it holds."""
-    if layout.look.view == "chart" and chart_of(layout) != "line" and not layout.wrap:
-        table = layout.question.table(layout.rows, layout.column)
-        if table.size > MOST_MARKS and isinstance(table, Crosstab) and table.product.missing(table.grid) is None:
-            raise QueryError(too_many_marks(table.size))
 
 
 def in_both_widths(layout: Layout) -> list[tuple[Head | None, tuple[Picture, Picture]]]:
@@ -150,8 +138,6 @@ def _drawn(layout: Layout, body: Crosstab) -> list[int]:
 def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     """Rows of the table over the periods of the series, each period from the release that stands for it."""
     names = line_names(layout)
-    if layout.look.change or layout.wrap == layout.sheet.time:
-        raise QueryError("Lines run along the periods: put another variable in the rows, and show numbers.")
     if names is None:
         raise QueryError("Lines are of one row variable; leave the second out.")
     body = question.crosstab(names)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.query import Estimate
 from sfumato.query.digits import Digits
-from sfumato.query.shaken import DRAWS, ShakenRow, shaken
+from sfumato.query.shaken import DRAWS, ShakenRow, can_be_drawn, shaken
 from sfumato.query.wording import Words
 from sfumato.release import Withheld
 from sfumato.serve.address_parameters import unknown
@@ -99,9 +99,12 @@ def shakes(layout: Layout) -> bool:
     if layout.sheet.product.exact:
         return False
     try:
-        return bool(shaken_layout(layout))
+        plain = shaken_layout(layout)
+        question = plain.question
+        tables = [question.table(plain.rows), *([question.table(plain.rows, plain.column)] if plain.column else [])]
     except QueryError:
         return False
+    return any(can_be_drawn(figure, table) for table in tables for _, figure in table.items())
 
 
 def _cell(row: ShakenRow, layout: Layout) -> Cell:

@@ -22,14 +22,15 @@ from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.charts import chart_of, charts_of
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.embed import Embedded, offered
+from sfumato.serve.pages.fitting import as_table, fitting
 from sfumato.serve.pages.form import Form
 from sfumato.serve.pages.headline import found_in, named_apart, titled
 from sfumato.serve.pages.help import answers
 from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.link_room import has_room
 from sfumato.serve.pages.look import NAMES, Look
-from sfumato.serve.pages.map import mapped_column, own_problem
-from sfumato.serve.pages.picture import MOST_LINES, in_both_widths, refuse_many_marks, rows_drawn, views_of
+from sfumato.serve.pages.map import mapped_column, own_left_out, own_problem
+from sfumato.serve.pages.picture import MOST_LINES, in_both_widths, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
 from sfumato.serve.pages.shake import shakes
 from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
@@ -82,10 +83,14 @@ def _readable(sheet: Sheet, request: Request) -> Iterator[Layout]:
 
 def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", problem: str = "") -> dict[str, Any]:
     """Everything on the page of a table; of an area that was brought and cannot be read, also why."""
-    refuse_many_marks(layout)
+    layout, undrawn = fitting(layout)
     view, unread = table_view(layout), own_problem(layout)
     drawn = replace(layout, look=layout.look.but(own="")) if unread else layout
-    pictures = in_both_widths(drawn) if layout.look.view != "table" else []
+    try:
+        pictures = in_both_widths(drawn) if layout.look.view != "table" else []
+    except QueryError as error:  # of numbers that are all withheld, for one
+        layout, undrawn = as_table(layout), layout.sheet.product.says(str(error))
+        pictures = []
     graded = grade_words(layout.sheet.edition.release.manifest.grades, layout.look.language)
     embedded = Embedded(layout, view, pictures)
     return frame(layout) | {
@@ -109,7 +114,8 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "rows_drawn": rows_drawn(layout) if (layout.look.view, chart_of(layout)) == ("chart", "line") else [],
         "most_lines": MOST_LINES,
         "mapped_column": mapped_column(layout) if layout.look.view == "map" else "",
-        "own_problem": unread,
+        "own_problem": unread or own_left_out(layout),
+        "undrawn": undrawn,
         "area": area_field(layout, brought, problem),
         "detail": detail_view(layout),
         "taken": taken(layout, origin(request), pages.base_path),

@@ -114,7 +114,10 @@ class Builder extends HTMLElement {
     const others = /** @type {HTMLSelectElement[]} */ ([...this.querySelectorAll(".place > select")]);
     for (const other of others) {
       if (other === field || !field.value || other.value !== field.value) continue;
-      other.value = [...other.options].some((one) => one.value === before) ? before : other.options[0].value;
+      // Rows are never empty: where nothing stood here, they take the first variable that stands nowhere.
+      const taken = others.filter((one) => one !== other).map((one) => one.value);
+      const free = [...other.options].map((one) => one.value).filter((one) => !one || !taken.includes(one));
+      other.value = free.includes(before) ? before : free[0] ?? other.options[0].value;
     }
     for (const name of OF_COLUMN) for (const one of this.querySelectorAll(`form#build > input[name=${name}]`)) one.remove();
   }
