@@ -11,6 +11,7 @@ from sfumato.query import Crosstab
 from sfumato.serve.pages.charts import chart_of, line_names
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.map import refuse_unmapped
+from sfumato.serve.pages.view import wrapped_axis
 
 MOST_PICTURES = 12
 
@@ -50,7 +51,7 @@ def refuse_unpictured(layout: Layout) -> None:
     else:
         _refuse_many(layout)
     if layout.wrap:
-        count = len(layout.question.table([layout.wrap]).axes[0].codes)
+        count = len(wrapped_axis(layout, layout.question, layout.wrap).codes)
         if count > MOST_PICTURES:
             raise QueryError(f"{count} pictures were asked for; a page shows {MOST_PICTURES}: choose fewer codes.")
 

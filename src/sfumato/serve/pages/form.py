@@ -48,6 +48,8 @@ class Choice:
     label: str
     options: tuple[Option, ...] = ()
     chosen: int = 0
+    single: bool = False
+    """Whether one option is chosen at a time, as numbers that may not be summed are of one level."""
 
 
 @dataclass(frozen=True)
@@ -290,7 +292,8 @@ def _universe(attribute: Attribute, layout: Layout) -> Choice:
         return Choice(name, attribute.label, (), len(chosen))
     offered = levels.codes if layout.sheet.product.subject.additive else levels.leaves
     options = (Option(code, levels.label(code), code in chosen, min(levels.depths[code], 5)) for code in offered)
-    return Choice(name, attribute.label, tuple(options), len(chosen))
+    single = not layout.sheet.product.subject.additive and attribute.name not in layout.names
+    return Choice(name, attribute.label, tuple(options), len(chosen), single)
 
 
 def _branches(layout: Layout, name: str) -> dict[str, bool]:

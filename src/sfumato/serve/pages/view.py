@@ -163,7 +163,7 @@ def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
         return [(whole, None)]
     if name == layout.sheet.time:
         return _by_period(whole)
-    axis = whole.table([name]).axes[0]
+    axis = wrapped_axis(layout, whole, name)
     found: list[tuple[Question, Head | None]] = []
     levels, shown = axis.attribute.levels, {one: codes for one, codes in whole.shown.items() if one != name}
     inside = levels.mask(whole.within.get(name, levels.leaves))
@@ -172,6 +172,13 @@ def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
         held = tuple(levels.leaves[leaf] for leaf in groups.leaves(place))
         found.append((replace(whole, shown=shown, within={**whole.within, name: held}), head))
     return found
+
+
+def wrapped_axis(layout: Layout, whole: Question, name: str) -> Axis:
+    """The axis of the variable that tables are told apart by; where no sums may be, of a table by all that is shown."""
+    alone = layout.sheet.product.subject.additive or name == layout.sheet.time
+    axes = whole.table([name] if alone else [one for one in whole.shown if one != layout.sheet.time]).axes
+    return next(axis for axis in axes if axis.attribute.name == name)
 
 
 def _by_period(whole: Question) -> list[tuple[Question, Head | None]]:
