@@ -7,6 +7,7 @@ from functools import partial
 from sfumato.errors import QueryError
 from sfumato.foreign_text import joined
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
+from sfumato.pictures.mark import MOST_MARKS
 from sfumato.query import Crosstab, Figure, Figures
 from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.query.plot import Plot, caption_of, in_language, plot_of
