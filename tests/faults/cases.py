@@ -32,7 +32,7 @@ from sfumato.confidential.remembered import lost, remember
 
 Outcome = tuple[list[str], list[str]]
 Case = Callable[[Place], Outcome]
-CALLS = 340
+CALLS = 500
 """More than the calls of one run on its files."""
 DAY = 86_400
 
