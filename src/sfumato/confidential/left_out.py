@@ -99,7 +99,8 @@ def left_out(plan: Plan, microdata: Microdata) -> LeftOut | None:
     summed = {measure.name: values for measure in plan.measures if (values := _summed(measure))}
     asked = (Rows(), *dict.fromkeys(Sum(value) for values in summed.values() for value in values))
     names = dict.fromkeys(name for measure in plan.measures for name in universe_box(plan, measure).masks)
-    attributes = tuple(plan.schema.attribute(name) for name in names)
+    # An engine of somebody else may count rows by what it reads of an attribute, so one is read at least.
+    attributes = tuple(plan.schema.attribute(name) for name in names) or plan.over.read(plan.measures)[:1]
     kept = Reading(plan.schema, attributes, asked, id=plan.over.id, truncation=limit)
     crowding = (*asked, Largest(per=limit.column))
     whole = replace(kept, aggregates=crowding, truncation=None, others=(limit.column,))
