@@ -15,6 +15,7 @@ from tests.commands import page, sfumato
 
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, Tabulation, run
+from sfumato.confidential.clips import clip_fits
 from sfumato.draws import SeededDraws
 from sfumato.plan import Plan
 from sfumato.privacy import SquareRootWithin
@@ -130,6 +131,8 @@ def test_numbers_of_parts_are_told_of_the_total_in_all(tmp_path):
     plan = Plan.parse(PLAN + EXCESS.replace("by = []", 'by = ["region"]'), Path("pay.toml"))
     rows = pa.table({"region": ["n", "s"] * 10, "wage": [100, 2000] * 10})
     run(plan, Microdata.open(rows, plan.schema), None, tmp_path / "r", Options(rehearsal=4))
+    (fit,) = [one for one in clip_fits(plan, Microdata.open(rows, plan.schema)) if one.measure == "wages"]
+    assert fit.buys == ("above", 5_000.0)  # `check` says that it is bought, and not that it should be
     took = sf.open(tmp_path / "r").release.products["wages"].subject.value_bounds.took
     assert took.value == pytest.approx(10_000, abs=6 * 2**0.5 * 283)
     assert took.tables == ("above",)

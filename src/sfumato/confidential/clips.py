@@ -258,9 +258,9 @@ def _said(value: float) -> str:
 
 
 def _buys(plan: Plan, measure: Measure) -> tuple[str, float] | None:
-    """The measure of the plan that buys, as one number, what the clip of a total takes; and up to where."""
+    """The measure of the plan that buys what the clip of a total takes, in all or by parts; and up to where."""
     for one in plan.measures:
-        if one.of.above is not None and not one.by and dict(one.where) == dict(measure.where):
+        if one.of.above is not None and dict(one.where) == dict(measure.where):
             bounds, up_to = one.of.above
             if bounds.alike(measure.of.value_bounds):
                 return one.name, float(up_to)
