@@ -73,7 +73,7 @@ def cells(cases: pa.Table, measure: Measure) -> Cells:
 
 def counted(cases: pa.Table) -> NDArray[np.int64]:
     """How many cases each cell has."""
-    return cells(cases, replace(cube(), of=Count(), with_=Geometric(7))).values
+    return cells(cases, replace(cube(), of=Count(weighted=False), with_=Geometric(7))).values
 
 
 def pooled_variances(noise: Floats) -> NDArray[np.float64]:
