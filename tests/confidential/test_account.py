@@ -74,7 +74,7 @@ def forged(path, kind, body):
 
 
 HANGING = 4 * 60 * 60
-"""Seconds after which processes hang; a thousand kills take ten minutes on two free cores, far longer on busy ones."""
+"""Seconds after which processes hang: a thousand kills take seven minutes of CPU, and on busy cores over forty."""
 
 
 def writers(*arguments):
