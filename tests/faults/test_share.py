@@ -33,7 +33,7 @@ with placed() as place:
     if library.there:
         told["struck"] = tried([*(case for one in calls(150).values() for case in one), *clocks()[::6]])
         with patch.object(Unnamed, "commit", commit_and_clean_up):
-            told["cleaned up"] = tried([struck(SYNCS, FAIL, errno.EIO, at) for at in (18, 19, 20)])
+            told["cleaned up"] = tried([struck(SYNCS, FAIL, errno.EIO, at) for at in range(23, 29)])
         with patch.object(gate, "refuse_unnamed", lambda *_: []):
             told["unsaid"] = tried([struck(NAMES, KILL, 0, 4)])
 print(json.dumps(told))

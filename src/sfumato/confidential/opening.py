@@ -6,7 +6,7 @@ from pathlib import Path
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.remembered import memories, refuse_unwritable_memory, remember
-from sfumato.errors import LedgerError
+from sfumato.errors import LedgerError, SfumatoError
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.notation import hidden_from_dict
@@ -33,14 +33,21 @@ def _rivals(path: Path, population: str, hidden: Neighbours) -> Iterator[str]:
     openings = {entry.hash: entry for entry in (*memories(), *_openings(path.parent))}
     for entry in openings.values():
         name = entry.body["population"]
-        same_relation = hidden_from_dict(entry.body["hidden"]).relation() == hidden.relation()
-        if read_alike(name) != read_alike(population) or (name == population and not same_relation):
+        if read_alike(name) != read_alike(population) or (name == population and not _same_relation(entry, hidden)):
             continue
         alike = "of this population" if name == population else f"of '{name}', which differs in spaces or case alone"
         yield (
             f"A ledger {alike}, was opened on {entry.time[:10]}: two ledgers of one population grant its limit twice. "
             f"If it is the same population, delete {path} and charge the other ledger."
         )
+
+
+def _same_relation(entry: Entry, hidden: Neighbours) -> bool:
+    """Whether a ledger has this relation; one that needs a plug-in which is not installed has another."""
+    try:
+        return hidden_from_dict(entry.body["hidden"]).relation() == hidden.relation()
+    except SfumatoError:
+        return False
 
 
 def _openings(folder: Path) -> Iterator[Entry]:
