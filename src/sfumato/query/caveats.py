@@ -133,9 +133,13 @@ def _clipped(release: Release, product: Product) -> Iterator[Caveat]:  # noqa: A
 
 
 def took_of(product: Product) -> ClipTook | None:
-    """What was bought of what a clip took, where intervals can count it: all errors are stated, and add up."""
+    """What was bought of what a clip took, where intervals can count it: all errors are stated, and add up.
+
+    What was bought lies above the clip. Where the clip starts at another number than 0, values below it are raised by
+    what nobody bought, so that intervals count neither.
+    """
     bounds = product.subject.value_bounds
-    if bounds is None or bounds.took is None or bounds.power != 1 or not product.subject.additive:
+    if bounds is None or bounds.took is None or bounds.power != 1 or not product.subject.additive or bounds.low != 0:
         return None
     law = product.errors.law(Grid((), Box()))
     return None if law.by_sides or law.by_ends or margin_of(bounds.took) is None else bounds.took

@@ -66,7 +66,7 @@ class BoughtExcess:
         if took is None:
             return None
         named = (release.products[name] for name in took.tables if name in release.products)
-        return cls(product, took, tuple(one for one in named if _stated(one)))
+        return cls(product, took, tuple(table for table in named if _stated(table) and _is_coarser(table, product)))
 
     def over(self, grid: Grid, clipped: NoisySide) -> ClipExcess:
         """The bounds of the totals of a grid, cell by cell."""
@@ -130,6 +130,15 @@ def _stated(table: Product) -> bool:
     """Whether a table of what was cut states its errors, and they add up."""
     law = table.errors.law(Grid((), Box()))
     return not isinstance(table.variances(Grid((), Box())), Withheld) and not (law.by_sides or law.by_ends)
+
+
+def _is_coarser(table: Product, product: Product) -> bool:
+    """Whether every cell of a product lies within one cell of a table."""
+    own = {attribute.name: attribute.levels for attribute in product.attributes}
+    return all(
+        attribute.name in own and set(attribute.levels.leaves) <= set(own[attribute.name].codes)
+        for attribute in table.attributes
+    )
 
 
 def _closed(groups: LeafGroups, above: Any, attribute: Attribute) -> LeafGroups:

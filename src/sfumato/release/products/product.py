@@ -20,7 +20,7 @@ from sfumato.release.residuals import Residuals
 from sfumato.release.statuses import Statuses
 from sfumato.release.uncertainties import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
 from sfumato.release.value_bounds import ValueBounds
-from sfumato.release.weighting import UNSAMPLED
+from sfumato.release.weighting import UNSAMPLED, is_weighted
 from sfumato.schema import Attribute, Box, Domain, Grid
 
 PUBLISHED = "none: published totals"
@@ -76,7 +76,19 @@ class Subject:
         kinds = {(one.statistic, one.unit, one.additive) for one in both}
         records = [{name: {*codes} for name, codes in one.universe.items()} for one in both]
         weightings = {one.weighting for one in both} - {UNSAMPLED}  # releases made before do not say it
-        return len(kinds) == 1 and records[0] == records[1] and len(weightings) < 2
+        weighted = {one.is_weighted for one in both} - {None}
+        return len(kinds) == 1 and records[0] == records[1] and len(weightings) < 2 and len(weighted) < 2
+
+    @property
+    def is_weighted(self) -> bool | None:
+        """Whether records count by their weights; a count that does not say it is of records, and else None.
+
+        >>> persons = Subject("persons", "count", "Persons", "persons", Fraction(1))
+        >>> from dataclasses import replace
+        >>> persons.is_weighted, replace(persons, weighting="weight").is_weighted
+        (False, True)
+        """
+        return False if self.weighting == UNSAMPLED and self.statistic == "count" else is_weighted(self.weighting)
 
     def held_as(self, other: "Subject") -> bool:
         """Whether the values of both are held within the same bounds, as far as both say them."""
