@@ -34,7 +34,9 @@ def release(folder, by, low="0", pay_by='["trade", "place", "age"]'):
 PERSONS = Subject("persons", "count", "Persons", "persons", Fraction(1))
 
 
-@pytest.mark.parametrize(("first", "second", "same"), [("", "weight", False), ("", "", True), ("weight", "weight", True)])
+@pytest.mark.parametrize(
+    ("first", "second", "same"), [("", "weight", False), ("", "", True), ("weight", "weight", True)]
+)
 def test_a_number_of_records_is_no_earlier_number_of_persons(first, second, same):
     before, after = (replace(PERSONS, weighting=weighting) for weighting in (first, second))
     assert before.counts_as(after) == after.counts_as(before) == same

@@ -17,6 +17,7 @@ from sfumato.errors import ReleaseError, how_many
 if TYPE_CHECKING:
     from sfumato.plan import Plan
     from sfumato.plan.geography import Geography
+    from sfumato.release import Translation
     from sfumato.synth.qcew_codes import Level
 
 MARK = ".sfumato-demo"
@@ -166,11 +167,20 @@ def _suppressed(folder: Path) -> Path:
     plan = Plan.read(write_qcew(home, REGISTER, named=counties).with_name("qcew-suppressed-2026q1.toml"))
     plan = _made_up(replace(plan, geographies=drawn))
     assert plan.suppress is not None  # noqa: S101 - it is what the plan is
-    jobs = replace(plan, measures=(), suppress=replace(plan.suppress, measures=plan.suppress.measures[:1]))
+    translations = {tag: _without_wages(translation) for tag, translation in plan.translations.items()}
+    suppress = replace(plan.suppress, measures=plan.suppress.measures[:1])
+    jobs = replace(plan, measures=(), suppress=suppress, translations=translations)
     ledger, data = folder / "register.ledger", folder / "register" / "qcew-2026q1.parquet"
     Account.create(ledger, "synthetic register", jobs.hidden, Gaussian("2.3066"))
     run(jobs, Microdata.open(data, jobs.schema), ledger, folder / "release-suppressed")
     return folder / "release-suppressed"
+
+
+def _without_wages(translation: "Translation") -> "Translation":
+    """The texts of a language without those of the wages, which the demo leaves out."""
+    titles = {title: text for title, text in translation.titles.items() if not title.startswith("Wages")}
+    units = {unit: text for unit, text in translation.units.items() if unit != "dollars"}
+    return translation.model_copy(update={"titles": titles, "units": units})
 
 
 def _counties(folder: Path) -> tuple[list["Level"], tuple["Geography", ...]]:

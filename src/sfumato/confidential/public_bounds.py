@@ -1,5 +1,8 @@
 """Public bounds: what a plan tells everybody of a withheld cell before any number is published."""
 
+from collections.abc import Iterable
+from itertools import combinations
+
 import numpy as np
 
 from sfumato.confidential.linked_system import LinkedSystem
@@ -52,6 +55,24 @@ def refuse_circle(system: LinkedSystem) -> None:
             f"[suppress] by has tables in a circle, {tables}: together they tell more of withheld cells than their "
             "sums do. Publish them as one table of all their attributes, or leave one of them out."
         )
+
+
+def refuse_bounding(measures: Iterable[Measure]) -> None:
+    """Refuse measures of which one bounds how many records the other counts: each is audited by itself alone.
+
+    A total of records that add at most `high` is of no fewer records than total / high; one of records that add at
+    least `low` is of no more than total / low. A count bounds the records both ways.
+    """
+    for first, second in combinations(measures, 2):
+        if (first.of, dict(first.where)) == (second.of, dict(second.where)):
+            continue
+        (low, high), (other_low, other_high) = record_bounds(first), record_bounds(second)
+        if (high is not None and (other_low or 0) > 0) or (other_high is not None and (low or 0) > 0):
+            raise PlanError(
+                f"[suppress] publishes '{first.name}' and '{second.name}', and the bounds of a record tell from one "
+                "how many records the other counts, so that withheld cells could be worked out of both. Publish one of "
+                "them."
+            )
 
 
 def _refuse_narrow(measure: Measure, low: float | None, high: float | None) -> None:

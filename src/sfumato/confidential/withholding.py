@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.confidential.account import Account
 from sfumato.confidential.earlier_release import EarlierRelease
 from sfumato.confidential.linked_system import LinkedSystem
-from sfumato.confidential.public_bounds import prior_of, record_bounds, refuse_circle
+from sfumato.confidential.public_bounds import prior_of, record_bounds, refuse_bounding, refuse_circle
 from sfumato.confidential.published_before import Flags, PublishedBefore, joined, refuse_unlaid
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.suppress import Contributions, Pattern, PrimaryRules, protect_together
@@ -76,6 +76,7 @@ class Withholding(Sealed):
 
     def cells(self, records: Tabulation, progress: Progress = lambda *_: None) -> dict[str, WithheldCells]:
         """The cells of every measure, protected by the rules; a pattern that fails the audit is never given."""
+        refuse_bounding([*self.joint.measures, *(measure for one in self.before for measure in one.plan.measures)])
         universes: dict[str, list[Measure]] = {}
         for measure in self.joint.measures:
             universes.setdefault(repr(sorted(measure.where.items())), []).append(measure)
