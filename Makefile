@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE :=
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium survey toolkit test check installs wheelhouse letters fuzz mutants faults slow bench soak spark lake docs format clean
+.PHONY: help demo serve chromium survey toolkit test check installs wheelhouse letters fuzz mutants golden faults slow bench soak spark lake docs format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -115,6 +115,9 @@ faults: .venv/test ## kills, full and failing disks, torn pages, jumping clocks 
 
 mutants: .venv/test ## mutants of the code that carries guarantees, tried by their tests (ONLY=plan/price, COUNT, SECONDS)
 	$(BIN)/python -m tests.mutants --only '$(ONLY)' --count $(or $(COUNT),320) --seconds $(or $(SECONDS),5)
+
+golden: .venv/test ## compute the golden hashes of what is published and served again, and print which moved
+	$(BIN)/python -m tests.golden
 
 wheelhouse: .venv/agency ## every wheel of the agency's install with its verified hash, and an install of it without a network
 	rm -rf build/wheelhouse
