@@ -21,7 +21,7 @@ class Card extends HTMLElement {
     if (!(card instanceof HTMLElement) || !cell || !sheet) return;
     if (NARROW.matches) intoView(cell);
     const at = cell.getBoundingClientRect();
-    if (at.bottom < 0 || at.top > innerHeight) return;
+    if (at.bottom < 0 || (at.top > innerHeight && !NARROW.matches)) return;
     if (NARROW.matches) {
       const hidden = at.bottom + GAP - card.getBoundingClientRect().top;
       if (hidden > 0) scrollBy(0, hidden);
