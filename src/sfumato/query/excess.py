@@ -6,7 +6,8 @@ table does not tell apart from these: its noisy number plus its margin is an upp
 record that was cut counts as the clip and has at most `up_to` - clip above it: E is at most (`up_to` / clip - 1) C.
 
 An interval of level 1 - a spends a share of its risk on these bounds, and the rest on noise (Bonferroni), so that it
-holds whatever was cut: of totals a/2 below, and above (1 - `SHARE`) a/2 for noise and `SHARE` a/2 for both bounds.
+holds whatever was cut above the clip, if no value is below 0: of totals a/2 below, and above (1 - `SHARE`) a/2 for
+noise and `SHARE` a/2 for both bounds. Values below 0 are raised to 0, which nobody bought a number of.
 """
 
 from dataclasses import dataclass
